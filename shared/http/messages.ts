@@ -1,0 +1,32 @@
+/** A request and an answer as plain data. Adapters of some 60 lines turn a Node request or an API Gateway event into these and back. */
+import type {UserInfo} from '../auth/user.ts';
+
+export interface Peer {
+  /** Address of the client, without port. */
+  address?: string;
+  /** DER of the verified client certificate, when the transport verified one against the client CA. */
+  certificate?: {subject: {commonName: string; organizations: string[]}; fingerprint: string};
+}
+
+export interface ApiRequest {
+  method: string;
+  /** The path as sent, still percent-encoded, without query. */
+  path: string;
+  query: readonly (readonly [name: string, value: string])[];
+  /** By lower-case name; repeated headers joined with `, `. */
+  headers: Readonly<Record<string, string | undefined>>;
+  body?: Uint8Array;
+  peer?: Peer;
+  /** An in-process caller may name who it is; nothing on the wire can set this. */
+  user?: UserInfo;
+  /** Aborts when the client is gone. Watches end on it. */
+  signal?: AbortSignal;
+}
+
+export interface ApiResponse {
+  status: number;
+  /** By lower-case name. An array is sent as that many headers. */
+  headers: Record<string, string | string[]>;
+  /** Bytes, or for a watch an endless sequence of them. */
+  body?: Uint8Array | AsyncIterable<Uint8Array>;
+}

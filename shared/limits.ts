@@ -1,0 +1,26 @@
+/** Every bound on what a stranger can make the server do, in one place, each with its reason. */
+
+/** Bodies over this answer 413; the reference's own limit, and the most that a stored object may hold. */
+export const maxBodyBytes = 3 * 1024 * 1024;
+/** Deeper JSON is refused before it is parsed: a recursive walk must not meet it. The reference's decoder stops here too. */
+export const maxJsonDepth = 10_000;
+/** All annotations of an object together, keys and values. */
+export const maxAnnotationsBytes = 256 * 1024;
+/** Operations in one JSON patch: each may copy a subtree, so a small body could otherwise ask for huge work. */
+export const maxJsonPatchOperations = 10_000;
+/** A patch that loses its race is tried again this often before the client hears of a conflict. */
+export const maxPatchRetries = 5;
+/** How long a read waits for a resourceVersion from the future before it answers 504. */
+export const futureRevisionWaitMs = 3_000;
+/** Below the gateways' idle limits, so that a quiet watch stays open. */
+export const bookmarkIntervalMs = 60_000;
+/** A watcher that has this much unsent is cut; it resumes from its last version. */
+export const watchBufferBytes = 4 * 1024 * 1024;
+/** Watches end by themselves after this long (plus up to as much again, spread by chance) when the client names no timeout. */
+export const minWatchTimeoutMs = 1_800_000;
+/** Answers larger than this are compressed for clients that accept it, as the reference does. */
+export const gzipThresholdBytes = 128 * 1024;
+/** URLs and headers over this are refused by the HTTP server before a handler sees them. */
+export const maxHeaderBytes = 1024 * 1024;
+/** A list that names no limit is still read in pages of this size, so that memory is bounded by the page where it can be. */
+export const scanPageItems = 10_000;
