@@ -66,11 +66,17 @@ interface FailureOptions {
 
 /** The general form; prefer the named ones below. */
 export function failure(code: number, reason: string, message: string, options: FailureOptions = {}): StatusError {
-  const status: Status = {kind: 'Status', apiVersion: 'v1', metadata: options.metadata ?? {}, status: 'Failure', message};
-  if (reason) status.reason = reason;
-  if (options.details) status.details = options.details;
-  // Set last: the reference prints it last.
-  (status as {code?: number}).code = code;
+  // In the order in which the reference prints them.
+  const status: Status = {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: options.metadata ?? {},
+    status: 'Failure',
+    message,
+    ...(reason && {reason}),
+    ...(options.details && {details: options.details}),
+    code,
+  };
   return new StatusError(status, {cause: options.cause, ...(options.headers && {headers: options.headers})});
 }
 
@@ -91,10 +97,14 @@ export const alreadyExists = (subject: Subject, name: string): StatusError =>
 export const objectModified = 'the object has been modified; please apply your changes to the latest version and try again';
 
 export const conflict = (subject: Subject, name: string, why: string, cause?: unknown): StatusError =>
-  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`, {details: detailsOf(subject, name), cause});
+  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`, {
+    details: detailsOf(subject, name),
+    cause,
+  });
 
 export const forbidden = (subject: Subject, name: string, why: string): StatusError => {
-  const about = !subject.resource && !name ? 'forbidden' : name ? `${qualified(subject)} "${name}" is forbidden` : `${qualified(subject)} is forbidden`;
+  const about =
+    !subject.resource && !name ? 'forbidden' : name ? `${qualified(subject)} "${name}" is forbidden` : `${qualified(subject)} is forbidden`;
   return failure(403, 'Forbidden', `${about}: ${why}`, {details: detailsOf(subject, name)});
 };
 
@@ -140,7 +150,10 @@ export function genericError(code: number, verb: string, subject: Subject, name:
     405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
     422: ['Invalid', 'the server rejected our request due to an error in our request'],
   };
-  const [reason, message] = generic[code] ?? ['Unknown', `the server responded with the status code ${code} but did not return more information`];
+  const [reason, message] = generic[code] ?? [
+    'Unknown',
+    `the server responded with the status code ${code} but did not return more information`,
+  ];
   const about = subject.resource ? `${message} (${verb.toLowerCase()} ${qualified(subject)}${name ? ` ${name}` : ''})` : message;
   const details = detailsOf(subject, name);
   if (serverMessage) details.causes = [{reason: 'UnexpectedServerResponse', message: serverMessage}];

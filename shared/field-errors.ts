@@ -63,14 +63,34 @@ export const invalid = (field: string, value: unknown, detail: string): FieldErr
   make('FieldValueInvalid', 'Invalid value', field, printValue(value), detail);
 export const duplicate = (field: string, value: unknown): FieldError =>
   make('FieldValueDuplicate', 'Duplicate value', field, printValue(value), '');
-export const fieldNotFound = (field: string, value: unknown): FieldError => make('FieldValueNotFound', 'Not found', field, printValue(value), '');
-export const fieldForbidden = (field: string, detail: string): FieldError => make('FieldValueForbidden', 'Forbidden', field, undefined, detail);
+export const fieldNotFound = (field: string, value: unknown): FieldError =>
+  make('FieldValueNotFound', 'Not found', field, printValue(value), '');
+export const fieldForbidden = (field: string, detail: string): FieldError =>
+  make('FieldValueForbidden', 'Forbidden', field, undefined, detail);
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
-  make('FieldValueNotSupported', 'Unsupported value', field, printValue(value), `supported values: ${[...supported].sort().map(goQuote).join(', ')}`);
+  make(
+    'FieldValueNotSupported',
+    'Unsupported value',
+    field,
+    printValue(value),
+    `supported values: ${[...supported].sort().map(goQuote).join(', ')}`,
+  );
 export const tooLong = (field: string, maxBytes: number): FieldError =>
-  make('FieldValueTooLong', 'Too long', field, undefined, maxBytes < 0 ? '' : `may not be more than ${maxBytes} byte${maxBytes === 1 ? '' : 's'}`);
+  make(
+    'FieldValueTooLong',
+    'Too long',
+    field,
+    undefined,
+    maxBytes < 0 ? '' : `may not be more than ${maxBytes} byte${maxBytes === 1 ? '' : 's'}`,
+  );
 export const tooMany = (field: string, actual: number, max: number): FieldError =>
-  make('FieldValueTooMany', 'Too many', field, actual < 0 ? undefined : String(actual), `must have at most ${max} item${max === 1 ? '' : 's'}`);
+  make(
+    'FieldValueTooMany',
+    'Too many',
+    field,
+    actual < 0 ? undefined : String(actual),
+    `must have at most ${max} item${max === 1 ? '' : 's'}`,
+  );
 export const typeInvalid = (field: string, value: unknown, detail: string): FieldError =>
   make('FieldValueTypeInvalid', 'Invalid value', field, printValue(value), detail);
 
