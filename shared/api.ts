@@ -1,0 +1,56 @@
+/** The whole API as one function from request to answer, with no server: what every adapter mounts. */
+import type {UserInfo} from './auth/user.ts';
+import type {Client} from './client/client.ts';
+import type {Clock} from './clock.ts';
+import type {ApiRequest, ApiResponse} from './http/messages.ts';
+import type {Store} from './storage/contract.ts';
+
+/** Line-oriented log that rooms write to; the local gateway backs it with pino. */
+export interface Log {
+  debug(fields: object, message: string): void;
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+export interface ApiOptions {
+  store: Store;
+  clock?: Clock;
+  log?: Log;
+  /** Who every request is from, instead of authentication: for tests and in-process callers. */
+  user?: UserInfo;
+  /** `--token-auth-file`, already parsed. */
+  staticTokens?: ReadonlyMap<string, UserInfo>;
+  /** PEM of the private ECDSA P-256 key that signs service-account tokens; its public half verifies them. Generated when absent. */
+  serviceAccountKey?: string;
+  /** Default `https://kubernetes.default.svc.cluster.local`. */
+  serviceAccountIssuer?: string;
+  /** PEM that clients verify the server with: published as kube-root-ca.crt. */
+  caCertificate?: string;
+  /** PEM of the CA that client certificates are verified with. */
+  clientCaCertificate?: string;
+  /** CIDR for clusterIPs. Default 10.0.0.0/24. */
+  serviceClusterIpRange?: string;
+  /** Default 30000-32767. */
+  serviceNodePortRange?: string;
+  /** Where clients reach the server: published by discovery and the default/kubernetes endpoints. */
+  advertise?: {address: string; port: number};
+  /** How long history is kept for watches and exact lists, ms. Default 1 h. */
+  watchHistoryMs?: number;
+  /** Default 5 min. */
+  continueTokenTtlMs?: number;
+  livezGracePeriodMs?: number;
+}
+
+export interface Api {
+  handle(request: ApiRequest): Promise<ApiResponse>;
+  /** Writes what every cluster starts with, starts the controllers, resolves when readyz would say ok. */
+  start(): Promise<void>;
+  /** readyz fails from now on; the rest goes on. */
+  drain(): void;
+  /** Ends watches cleanly and stops the controllers; requests under way finish. Leaves the store open. */
+  close(): Promise<void>;
+  /** The API as system:masters, without HTTP. */
+  readonly client: Client;
+  readonly store: Store;
+}
