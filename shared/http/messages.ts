@@ -6,6 +6,8 @@ export interface Peer {
   address?: string;
   /** DER of the verified client certificate, when the transport verified one against the client CA. */
   certificate?: {subject: {commonName: string; organizations: string[]}; fingerprint: string};
+  /** A certificate was presented that the client CA does not vouch for: the request is not anonymous but Unauthorized, unless a token speaks for it. */
+  certificateError?: string;
 }
 
 export interface ApiRequest {
