@@ -11,7 +11,7 @@ export interface StrategyContext {
   now: number;
   /** Empty for the object itself, else `status`, `scale`, `finalize`, `approval`, `resize`, `ephemeralcontainers`, ... */
   subresource: string;
-  user: {name: string; uid?: string; groups: readonly string[]};
+  user: {name: string; uid?: string; groups: readonly string[]; extra?: Readonly<Record<string, readonly string[]>>};
 }
 
 /** How names of a kind are checked: the reference's name functions, by their usual names. */
@@ -30,8 +30,15 @@ export interface Strategy {
   allowCreateOnUpdate?: boolean;
   /** PUT without a resourceVersion replaces whatever is stored. Default: true for most built-in kinds. */
   allowUnconditionalUpdate?: boolean;
-  /** The object has metadata.generation: it starts at 1 and grows when anything but metadata and status changes. Default: false. */
+  /**
+   * The object has metadata.generation: it starts at 1 and grows when anything but metadata and status changes. Default: false. The
+   * strategies made by define.ts keep it themselves in prepareForCreate and prepareForUpdate; nobody else needs to.
+   */
   generation?: boolean;
+  /** Finalizers without a domain are allowed (kinds of the generic machinery). Default: false. */
+  plainFinalizers?: boolean;
+  /** Passes over metadata that the kind adds on update to the two that every kind gets; the reference's causes show each. Default: update. */
+  metadataOnUpdate?: readonly ('update' | 'full')[];
   /** The kind has a status that only the status subresource may write. Default: from the catalogue (a `status` subresource exists). */
   hasStatus?: boolean;
   /** Clears what a client may not set and computes what only the server may, on create. */

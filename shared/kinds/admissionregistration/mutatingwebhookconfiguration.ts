@@ -1,0 +1,8 @@
+/** Web hooks that change objects. */
+import {define} from '../define.ts';
+
+export const mutatingWebhookConfiguration = define({
+  generation: true,
+  allowUnconditionalUpdate: false,
+  plainFinalizers: true,
+});

@@ -1,0 +1,19 @@
+/** A pod on each node. */
+import {sameJson} from '../common/equal.ts';
+import {define} from '../define.ts';
+
+const generationAnnotation = 'deprecated.daemonset.template.generation';
+
+export const daemonSet = define({
+  generation: true,
+  newStatus: () => ({currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0}),
+  prepareForCreate(object) {
+    const given = Number(object.metadata.annotations?.[generationAnnotation] ?? 0);
+    object.metadata.annotations = {...object.metadata.annotations, [generationAnnotation]: String(Math.max(given, 1))};
+  },
+  prepareForUpdate(object, old, {subresource}) {
+    const before = Number(old.metadata.annotations?.[generationAnnotation] ?? 0);
+    const changed = subresource === '' && !sameJson(object.spec?.template, old.spec?.template);
+    object.metadata.annotations = {...object.metadata.annotations, [generationAnnotation]: String(changed ? before + 1 : before)};
+  },
+});

@@ -1,0 +1,12 @@
+/** Replicas that roll from one template to the next. */
+import {define, setOrDelete} from '../define.ts';
+
+export const deployment = define({
+  generation: true,
+  // Its annotations are copied to its replica sets, so they count.
+  generationFollows: (object) => [object.spec, object.metadata.annotations],
+  newStatus: () => ({}),
+  prepareForUpdate(object, old, {subresource}) {
+    if (subresource === 'status') setOrDelete(object.metadata, 'labels', old.metadata.labels);
+  },
+});

@@ -1,0 +1,31 @@
+/** Pods that run to completion. Unless asked not to, the server makes the selector that ties a job to its pods. */
+import type {KubeObject} from '../../object.ts';
+import {define} from '../define.ts';
+
+const controllerUid = 'batch.kubernetes.io/controller-uid';
+const jobName = 'batch.kubernetes.io/job-name';
+
+export const job = define({
+  generation: true,
+  defaultPropagation: 'Orphan',
+  metadataOnUpdate: ['update', 'full'],
+  newStatus: () => ({}),
+  prepareForCreate: generateSelector,
+  selectableFields: (object) => ({'status.successful': String(object.status?.succeeded ?? 0)}),
+});
+
+function generateSelector(object: KubeObject): void {
+  const spec = object.spec;
+  if (!spec || spec.manualSelector) return;
+  const {uid = '', name = ''} = object.metadata;
+  spec.template ??= {};
+  spec.template.metadata ??= {};
+  const labels: Record<string, string> = {...spec.template.metadata.labels};
+  const own: Record<string, string> = {[jobName]: name, [controllerUid]: uid, 'job-name': name, 'controller-uid': uid};
+  // A label that is there with another value is the user's claim to another job: validation says so.
+  for (const [key, value] of Object.entries(own)) if (!(key in labels)) labels[key] = value;
+  spec.template.metadata.labels = labels;
+  spec.selector ??= {};
+  spec.selector.matchLabels = {...spec.selector.matchLabels};
+  spec.selector.matchLabels[controllerUid] ??= uid;
+}

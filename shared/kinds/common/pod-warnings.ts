@@ -1,0 +1,6 @@
+/** Warnings about pods and their templates. */
+import type {KubeObject} from '../../object.ts';
+
+export function podWarnings(_object: KubeObject): string[] {
+  return [];
+}

@@ -1,0 +1,23 @@
+/** A namespace: everything in it goes when it goes, held by its own finalizers in spec. */
+import {define, setOrDelete} from '../define.ts';
+
+export const namespace = define({
+  name: 'dns1123Label',
+  deleteReturnsObject: true,
+  newStatus: () => ({phase: 'Active'}),
+  prepareForCreate(object) {
+    const finalizers: string[] = object.spec?.finalizers ?? [];
+    object.spec = {...object.spec, finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']};
+  },
+  prepareForUpdate(object, old, {subresource}) {
+    if (subresource === '') {
+      object.spec = {...object.spec};
+      setOrDelete(object.spec, 'finalizers', old.spec?.finalizers);
+    }
+    if (subresource === 'finalize') setOrDelete(object, 'status', old.status);
+  },
+  canonicalize(object) {
+    object.metadata.labels = {...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name!};
+  },
+  selectableFields: (object) => ({'status.phase': object.status?.phase ?? '', name: object.metadata.name ?? ''}),
+});

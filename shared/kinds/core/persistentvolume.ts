@@ -1,0 +1,19 @@
+/** A piece of storage. */
+
+import {rfc3339} from '../common/time.ts';
+import {define} from '../define.ts';
+
+export const persistentVolume = define({
+  deleteReturnsObject: true,
+  metadataOnUpdate: ['full', 'update'],
+  newStatus: (_object, {now}) => ({phase: 'Pending', lastPhaseTransitionTime: rfc3339(now)}),
+  prepareForUpdate(object, old, {subresource, now}) {
+    if (subresource !== 'status') return;
+    const before = old.status?.lastPhaseTransitionTime;
+    const after = object.status?.lastPhaseTransitionTime;
+    if (old.status?.phase === object.status?.phase) {
+      if (!after && before) object.status.lastPhaseTransitionTime = before;
+    } else if (!after || after === before) object.status = {...object.status, lastPhaseTransitionTime: rfc3339(now)};
+  },
+  selectableFields: (object) => ({name: object.metadata.name ?? ''}),
+});

@@ -1,0 +1,71 @@
+/** A service: one address for a set of pods. Its fields hang together by type, so that a change of type clears what no longer applies. */
+import type {JsonObject, KubeObject} from '../../object.ts';
+import {sameJson} from '../common/equal.ts';
+import {define} from '../define.ts';
+
+interface Port extends JsonObject {
+  port: number;
+}
+
+export const service = define({
+  name: 'dns1123Label',
+  // Upstream says so, but a service without its addresses cannot be put; see registry/allocators.
+  allowCreateOnUpdate: true,
+  deleteReturnsObject: true,
+  newStatus: () => ({loadBalancer: {}}),
+  prepareForCreate: normalizeClusterIps,
+  prepareForUpdate(object, old, {subresource}) {
+    if (subresource !== '') return;
+    patchClusterIps(object, old);
+    dropDependentFields(object, old);
+  },
+  selectableFields: ({spec}) => ({'spec.clusterIP': spec?.clusterIP ?? '', 'spec.type': spec?.type ?? ''}),
+});
+
+/** The singular field leads on create: the plural follows it. */
+function normalizeClusterIps({spec}: KubeObject): void {
+  if (spec?.clusterIP && !spec.clusterIPs?.length) spec.clusterIPs = [spec.clusterIP];
+}
+
+/** On update a client that knows only the singular field must still be able to change, or clear, both. */
+function patchClusterIps({spec}: KubeObject, {spec: old}: KubeObject): void {
+  if (!spec) return;
+  const sameSingle = (spec.clusterIP ?? '') === (old?.clusterIP ?? '');
+  const samePlural = sameJson(spec.clusterIPs, old?.clusterIPs);
+  if (!sameSingle && samePlural) {
+    if (!spec.clusterIP) delete spec.clusterIPs;
+    else if (old?.clusterIP) spec.clusterIPs = [spec.clusterIP, ...((spec.clusterIPs ?? []) as string[]).slice(1)];
+    else spec.clusterIPs = [spec.clusterIP];
+  }
+}
+
+const usesNodePorts = (spec: JsonObject): boolean => spec.type === 'NodePort' || spec.type === 'LoadBalancer';
+const usesHealthPort = (spec: JsonObject): boolean => spec.type === 'LoadBalancer' && spec.externalTrafficPolicy === 'Local';
+const isReachable = (spec: JsonObject): boolean =>
+  usesNodePorts(spec) || (spec.type === 'ClusterIP' && ((spec.externalIPs as unknown[]) ?? []).length > 0);
+
+/** Only values that the client left as they were: one that it changed must fail in validation instead. */
+function dropDependentFields(object: KubeObject, stored: KubeObject): void {
+  const spec: JsonObject = object.spec ?? {};
+  const old: JsonObject = stored.spec ?? {};
+  const drop = (...fields: string[]): void => {
+    for (const field of fields) delete spec[field];
+  };
+  const same = (field: string): boolean => sameJson(spec[field], old[field]);
+  if (old.type !== 'ExternalName' && spec.type === 'ExternalName') {
+    if (same('clusterIP') && same('clusterIPs')) drop('clusterIP', 'clusterIPs');
+    if (same('ipFamilies')) drop('ipFamilies');
+    if (same('ipFamilyPolicy')) drop('ipFamilyPolicy');
+  }
+  const ports = (spec.ports ?? []) as Port[];
+  const before = new Set(((old.ports ?? []) as Port[]).map((port) => port.nodePort));
+  if (usesNodePorts(old) && !usesNodePorts(spec) && ports.every((port) => !port.nodePort || before.has(port.nodePort)))
+    for (const port of ports) delete port.nodePort;
+  if (usesHealthPort(old) && !usesHealthPort(spec) && same('healthCheckNodePort')) drop('healthCheckNodePort');
+  if (old.type === 'LoadBalancer' && spec.type !== 'LoadBalancer') {
+    if (same('allocateLoadBalancerNodePorts')) drop('allocateLoadBalancerNodePorts');
+    if (same('loadBalancerClass')) drop('loadBalancerClass');
+  }
+  if (isReachable(old) && !isReachable(spec) && same('externalTrafficPolicy')) drop('externalTrafficPolicy');
+  if (spec.type !== 'LoadBalancer') object.status = {...object.status, loadBalancer: {}};
+}

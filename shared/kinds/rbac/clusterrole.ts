@@ -1,0 +1,8 @@
+/** Rules over the whole cluster. */
+import {define} from '../define.ts';
+
+export const clusterRole = define({
+  name: 'pathSegment',
+  allowCreateOnUpdate: true,
+  metadataOnUpdate: ['full', 'update'],
+});

@@ -1,0 +1,19 @@
+/** Devices that a driver offers. */
+import {goQuote} from '../../field-errors.ts';
+import type {KubeObject} from '../../object.ts';
+import {define} from '../define.ts';
+
+const warnings = ({spec}: KubeObject): string[] => {
+  const driver: string = spec?.driver ?? '';
+  return driver === driver.toLowerCase()
+    ? []
+    : [`spec.driver: driver names should be lowercase; ${goQuote(driver)} contains uppercase characters`];
+};
+
+export const resourceSlice = define({
+  generation: true,
+  deleteReturnsObject: true,
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
+  selectableFields: ({spec}) => ({'spec.nodeName': spec?.nodeName ?? '', 'spec.driver': spec?.driver ?? ''}),
+});
