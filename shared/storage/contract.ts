@@ -38,6 +38,8 @@ export interface Change extends Stored {
   previousRevision: Revision;
   /** The index of the image that this one replaced: selector transitions need it. */
   previousIndex?: Index;
+  /** The image that this one replaced, where the engine has it at hand; a selector that lets go of an object shows it once more. */
+  previousImage?: Uint8Array;
   /** When the change was committed, ms since the epoch. Not monotonic. */
   time: number;
 }
