@@ -1,0 +1,113 @@
+/** Content negotiation: which form of an object the client wants, and which form its body has. */
+import {notAcceptable, unsupportedMediaType} from '../errors.ts';
+import {isTrue, queryValue} from './request-info.ts';
+
+export type Format = 'json' | 'yaml' | 'protobuf';
+
+export interface Representation {
+  format: Format;
+  /** Value of Content-Type. */
+  contentType: string;
+  pretty: boolean;
+  /** Transform to this kind of meta.k8s.io instead of the object itself. */
+  as?: {kind: 'Table' | 'PartialObjectMetadata' | 'PartialObjectMetadataList'; version: 'v1' | 'v1beta1'};
+}
+
+/** What an endpoint can produce. */
+export interface Offer {
+  formats: readonly Format[];
+  /** Table and PartialObjectMetadata. */
+  transforms: boolean;
+  /** A watch: media types carry `;stream=watch`, YAML cannot be streamed. */
+  stream: boolean;
+}
+
+export const objectOffer: Offer = {formats: ['json', 'yaml', 'protobuf'], transforms: true, stream: false};
+export const plainOffer: Offer = {formats: ['json', 'yaml', 'protobuf'], transforms: false, stream: false};
+export const watchOffer: Offer = {formats: ['json', 'protobuf'], transforms: true, stream: true};
+
+const mediaTypes: Record<string, Format> = {
+  'application/json': 'json',
+  'application/yaml': 'yaml',
+  'application/vnd.kubernetes.protobuf': 'protobuf',
+  'application/vnd.cluster.protobuf': 'protobuf',
+};
+const nameOf: Record<Format, string> = {json: 'application/json', yaml: 'application/yaml', protobuf: 'application/vnd.kubernetes.protobuf'};
+
+interface Clause {
+  type: string;
+  params: Record<string, string>;
+  q: number;
+}
+
+const plainJson: Representation = {format: 'json', contentType: 'application/json', pretty: false};
+
+/** @throws StatusError 406 */
+export function negotiate(headers: Readonly<Record<string, string | undefined>>, query: readonly (readonly [string, string])[], offer: Offer): Representation {
+  const accept = headers['accept'];
+  const pretty = isPretty(headers['user-agent'], query);
+  if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return pretty ? {...plainJson, pretty} : plainJson;
+  for (const clause of parseAccept(accept)) {
+    const chosen = choose(clause, offer, pretty);
+    if (chosen) return chosen;
+  }
+  const accepted = offer.formats.map((format) => `${nameOf[format]}${offer.stream ? ';stream=watch' : ''}`);
+  throw notAcceptable(`only the following media types are accepted: ${accepted.join(', ')}`);
+}
+
+function choose({type, params}: Clause, offer: Offer, clientPretty: boolean): Representation | undefined {
+  const wildcard = type === '*/*' || type === 'application/*';
+  const format = wildcard ? 'json' : mediaTypes[type];
+  if (!format || !offer.formats.includes(format)) return undefined;
+  const representation: Representation = {
+    format,
+    contentType: wildcard ? 'application/json' : offer.stream && format === 'protobuf' ? `${type};stream=watch` : type,
+    pretty: params['pretty'] === undefined ? clientPretty : isTrue(params['pretty']),
+  };
+  if (params['as'] !== undefined) {
+    const {as: kind, g: group, v: version} = params;
+    if (!offer.transforms || group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined;
+    if (kind !== 'Table' && kind !== 'PartialObjectMetadata' && kind !== 'PartialObjectMetadataList') return undefined;
+    // A Table has no protobuf form for rows of other types.
+    if (kind === 'Table' && format === 'protobuf' && offer.stream) return undefined;
+    representation.as = {kind, version};
+  }
+  return representation;
+}
+
+/** Clauses by descending q; equal ones keep their order. */
+export function parseAccept(accept: string): Clause[] {
+  const clauses: Clause[] = [];
+  for (const part of accept.split(',')) {
+    const [type, ...rest] = part.split(';').map((piece) => piece.trim());
+    if (!type) continue;
+    const params: Record<string, string> = Object.create(null);
+    for (const piece of rest) {
+      const equals = piece.indexOf('=');
+      if (equals > 0) params[piece.slice(0, equals)] = piece.slice(equals + 1).replace(/^"|"$/g, '');
+    }
+    const q = params['q'] === undefined ? 1 : Number(params['q']);
+    clauses.push({type: type.toLowerCase(), params, q: Number.isFinite(q) ? q : 1});
+  }
+  return clauses.sort((a, b) => b.q - a.q);
+}
+
+/** Browsers and command-line tools get indented JSON, as do those who ask. */
+function isPretty(userAgent: string | undefined, query: readonly (readonly [string, string])[]): boolean {
+  const asked = query.length > 0 ? queryValue(query, 'pretty') : undefined;
+  if (asked !== undefined) return isTrue(asked);
+  return userAgent !== undefined && (userAgent.startsWith('curl') || userAgent.startsWith('Wget') || userAgent.startsWith('Mozilla/5.0'));
+}
+
+export type BodyFormat = {format: Format; mediaType: string};
+
+/** @throws StatusError 415 */
+export function bodyFormat(contentType: string | undefined): BodyFormat {
+  const mediaType = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
+  if (mediaType === '' || mediaType === 'application/json') return {format: 'json', mediaType: 'application/json'};
+  const format = mediaTypes[mediaType];
+  if (format) return {format, mediaType};
+  throw unsupportedMediaType(
+    `the body of the request was in an unknown format - accepted media types include: ${Object.values(nameOf).join(', ')}`,
+  );
+}
