@@ -1,7 +1,7 @@
 /** The engine's data in copy-on-write B+trees: a view or a fork is a clone in constant time. Nothing survives the process. */
 
 import type {Revision} from '../contract.ts';
-import {type Backing, type Commit, countChange, countedPrefixes, type State, sortKey, type Version, type View} from './backing.ts';
+import {type Backing, type Commit, countedPrefixes, type State, sortKey, type Version, type View} from './backing.ts';
 import {BTree} from './btree.ts';
 
 class Collection implements View {
@@ -18,9 +18,9 @@ class Collection implements View {
   add(version: Version): void {
     const {key, revision} = version.stored;
     this.versions.set(revision, version);
-    if (version.operation === 'delete') this.objects.delete(sortKey(key));
-    else this.objects.set(sortKey(key), version);
-    const change = countChange(version);
+    // By what was there, not by the operation: in a copy of a compacted store an update may come first.
+    const change =
+      version.operation === 'delete' ? -Number(this.objects.delete(sortKey(key))) : Number(this.objects.set(sortKey(key), version));
     if (change === 0) return;
     for (const prefix of countedPrefixes(key)) {
       const count = this.counts.get(prefix, 0)! + change;

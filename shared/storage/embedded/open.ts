@@ -1,10 +1,76 @@
-/** The two ways to open the embedded store. */
+/** The two ways to open the embedded store. LMDB is loaded only by those who ask for it. */
 
+import {mkdir, stat} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {RootDatabase} from 'lmdb';
 import type {Clock} from '../../clock.ts';
-import type {Store} from '../contract.ts';
+import {type Store, StoreError} from '../contract.ts';
 import {Engine} from './engine.ts';
 import {MemoryBacking} from './memory.ts';
 
+export interface EmbeddedOptions {
+  /** A folder; made when absent. */
+  path: string;
+  clock?: Clock;
+  /** Decoded versions kept in memory. */
+  cacheBytes?: number;
+}
+
+const defaultCacheBytes = 16 * 1024 * 1024;
+/** Address space, not memory and not disk; LMDB cannot grow past it while it is open. */
+const mapBytes = 64 * 1024 ** 3;
+
 export async function openMemory(options: {clock?: Clock} = {}): Promise<Store> {
   return new Engine(new MemoryBacking(), options);
+}
+
+/**
+ * Images come back as copies, valid for as long as anybody holds them.
+ * @throws StoreError InUse (another process has the folder), NewerFormat, Corrupt
+ */
+export async function openEmbedded({path, clock, cacheBytes = defaultCacheBytes}: EmbeddedOptions): Promise<Store> {
+  const [{open}, {claim}, lmdb] = await Promise.all([import('lmdb'), import('./owner.ts'), import('./lmdb.ts')]);
+  await mkdir(path, {recursive: true});
+  const release = await claim(open, join(path, 'owner.mdb'));
+  const file = join(path, 'store.mdb');
+  let root: RootDatabase | undefined;
+  try {
+    root = open({path: file, noSubdir: true, maxDbs: 8, mapSize: mapBytes, overlappingSync: false, ...unbatched});
+    await assertWhole(root, file);
+    const tables = lmdb.openTables(root);
+    const meta = lmdb.readMeta(tables);
+    if (meta && meta.format > lmdb.storeFormat)
+      throw new StoreError('NewerFormat', `${path} has format ${meta.format}; this release reads up to ${lmdb.storeFormat}`);
+    const state = {
+      head: meta?.head ?? 0,
+      compactedThrough: meta?.compactedThrough ?? 0,
+      sweptThrough: meta?.sweptThrough ?? 0,
+    };
+    return new Engine(new lmdb.LmdbBacking(root, tables, state, cacheBytes, release), {clock});
+  } catch (error) {
+    await root?.close();
+    await release();
+    throw translated(error, path);
+  }
+}
+
+/** Writes of a turn are grouped by the engine; lmdb's own grouping would add a turn to each commit. Missing from its types. */
+const unbatched = {eventTurnBatching: false};
+
+/** Pages that LMDB may have counted at the end of the file without ever writing them. */
+const unwrittenPages = 64;
+
+/** Reading a page that a truncated file does not have would kill the process. */
+async function assertWhole(root: RootDatabase, file: string): Promise<void> {
+  const {lastPageNumber, pageSize} = root.getStats() as {lastPageNumber: number; pageSize: number};
+  const {size} = await stat(file);
+  if (size < (lastPageNumber + 1 - unwrittenPages) * pageSize)
+    throw new StoreError('Corrupt', `${file} ends after ${size} bytes, before page ${lastPageNumber}`);
+}
+
+function translated(error: unknown, path: string): unknown {
+  if (error instanceof StoreError) return error;
+  if (/MDB_INVALID|MDB_CORRUPTED|MDB_PAGE_NOTFOUND|MDB_VERSION_MISMATCH|not a valid LMDB|JSON/i.test(String(error)))
+    return new StoreError('Corrupt', `${path} is not a readable store`, {cause: error});
+  return error;
 }
