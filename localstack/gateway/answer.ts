@@ -1,0 +1,39 @@
+/** From a request to an answer that can be written as it is: the API's, compressed where asked for, and a Status if the API itself breaks. */
+import type {Api, Log} from '../../shared/api.ts';
+import {internalError, type StatusError} from '../../shared/errors.ts';
+import type {ApiResponse} from '../../shared/http/messages.ts';
+import {compressed, worthCompressing} from './compress.ts';
+import type {GatewayRequest} from './request.ts';
+
+/** What the two protocols share: the API, the log, and how many requests are under way. */
+export interface Desk {
+  api: Pick<Api, 'handle'>;
+  readonly log: Log | undefined;
+  /** Set once the gateway closes: HTTP/1 answers then say so. */
+  closing: boolean;
+  inFlight: number;
+}
+
+export async function answer(desk: Desk, request: GatewayRequest): Promise<ApiResponse> {
+  try {
+    const response = await desk.api.handle(request);
+    return worthCompressing(response, request.headers['accept-encoding']) ? await compressed(response) : response;
+  } catch (error) {
+    desk.log?.error({err: error, method: request.method, path: request.path}, 'request failed outside of the API');
+    return statusResponse(internalError(error));
+  }
+}
+
+function statusResponse(error: StatusError): ApiResponse {
+  return {
+    status: error.status.code,
+    headers: {'content-type': 'application/json', 'cache-control': 'no-cache, private'},
+    body: Buffer.from(`${JSON.stringify(error.status)}\n`),
+  };
+}
+
+export const isStream = (body: ApiResponse['body']): body is AsyncIterable<Uint8Array> =>
+  body !== undefined && !(body instanceof Uint8Array);
+
+/** Answers that have no body by definition must not announce the length of one. */
+export const bodiless = (status: number): boolean => status === 204 || status === 304 || status < 200;

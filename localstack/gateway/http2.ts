@@ -1,0 +1,123 @@
+/**
+ * HTTP/2, on Node's stream API: its compatibility layer costs about half as much again per request. Keeps what a session needs
+ * across requests (who it is, how many streams are open) and what slow uploads are not allowed to need.
+ */
+import {constants, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream} from 'node:http2';
+import type {TLSSocket} from 'node:tls';
+import type {ApiRequest, ApiResponse, Peer} from '../../shared/http/messages.ts';
+import {answer, bodiless, type Desk, isStream} from './answer.ts';
+import {collectBody} from './body.ts';
+import {peerOf} from './peer.ts';
+import {GatewayRequest, mayHaveBody} from './request.ts';
+import {pump} from './stream.ts';
+import {parseTarget} from './target.ts';
+import {connectionWindowBytes, idleMs, requestMs} from './transport-limits.ts';
+
+interface SessionState {
+  peer: Peer;
+  openStreams: number;
+}
+
+export class Http2Desk {
+  readonly #desk: Desk;
+  readonly #sessions = new Map<Http2Session, SessionState>();
+  /** Streams whose body is still coming, and until when it may. */
+  readonly #uploads = new Map<ServerHttp2Stream, number>();
+
+  constructor(desk: Desk) {
+    this.#desk = desk;
+  }
+
+  session(session: ServerHttp2Session): void {
+    const state: SessionState = {peer: peerOf(session.socket as TLSSocket), openStreams: 0};
+    this.#sessions.set(session, state);
+    session.setLocalWindowSize(connectionWindowBytes);
+    // A client that breaks the protocol or vanishes is its own loss.
+    session.on('error', () => {});
+    session.on('close', () => this.#sessions.delete(session));
+    session.setTimeout(idleMs, () => {
+      if (state.openStreams === 0) session.close();
+    });
+  }
+
+  stream(stream: ServerHttp2Stream, headers: IncomingHttpHeaders): void {
+    stream.on('error', () => {});
+    const state = stream.session && this.#sessions.get(stream.session);
+    if (!state) {
+      stream.close(constants.NGHTTP2_REFUSED_STREAM);
+      return;
+    }
+    const method = headers[':method']!;
+    const target = parseTarget(headers[':path'] ?? '');
+    if (!target) {
+      refuse(stream, method, headers[':path']);
+      return;
+    }
+    if (headers.host === undefined) headers.host = headers[':authority'];
+    const request = new GatewayRequest(method, target, headers as ApiRequest['headers'], state.peer);
+    state.openStreams++;
+    this.#desk.inFlight++;
+    stream.on('close', () => {
+      state.openStreams--;
+      this.#desk.inFlight--;
+      request.abandon();
+    });
+    if (stream.endAfterHeaders || !mayHaveBody(method)) {
+      void this.#serve(request, stream);
+      return;
+    }
+    if (headers.expect === '100-continue') stream.additionalHeaders({':status': 100});
+    this.#uploads.set(stream, Date.now() + requestMs);
+    collectBody(stream, (body) => {
+      this.#uploads.delete(stream);
+      if (!body) return;
+      request.body = body;
+      void this.#serve(request, stream);
+    });
+  }
+
+  /** Ends uploads that take too long. Called now and then: a timer for each would cost more than most requests. */
+  sweep(now: number): void {
+    for (const [stream, until] of this.#uploads) if (until < now) stream.close(constants.NGHTTP2_CANCEL);
+  }
+
+  /** GOAWAY: what is under way goes on, nothing new comes. */
+  drain(): void {
+    for (const session of this.#sessions.keys()) session.close();
+  }
+
+  async #serve(request: GatewayRequest, stream: ServerHttp2Stream): Promise<void> {
+    const response = await answer(this.#desk, request);
+    try {
+      await write(response, stream, request.method);
+    } catch (error) {
+      this.#desk.log?.error({err: error, method: request.method, path: request.path}, 'answer could not be written');
+      stream.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
+  }
+}
+
+async function write({status, headers, body}: ApiResponse, stream: ServerHttp2Stream, method: string): Promise<void> {
+  const gone = stream.destroyed || stream.closed;
+  if (isStream(body)) {
+    if (!gone) stream.respond({':status': status, ...headers});
+    return pump(body, stream);
+  }
+  if (gone) return;
+  const out: Record<string, string | string[] | number> = {':status': status, ...headers};
+  if (out['content-length'] === undefined && !bodiless(status)) out['content-length'] = body?.length ?? 0;
+  if (body === undefined || body.length === 0 || method === 'HEAD') {
+    stream.respond(out, {endStream: true});
+  } else {
+    stream.respond(out);
+    stream.end(body);
+  }
+}
+
+function refuse(stream: ServerHttp2Stream, method: string, path: string | undefined): void {
+  if (method === 'OPTIONS' && path === '*') stream.respond({':status': 200}, {endStream: true});
+  else {
+    stream.respond({':status': 400, 'content-type': 'text/plain; charset=utf-8'});
+    stream.end('400 Bad Request');
+  }
+}

@@ -1,0 +1,22 @@
+/** Bounds of the transport, each with its reason. What bounds the API itself is in shared/limits.ts. */
+
+/** A client that connects and says nothing. */
+export const handshakeMs = 10_000;
+/** From connection (or the end of the last request) to the end of the headers; the reference's own. */
+export const headersMs = 32_000;
+/** A whole request with its body; the reference's request timeout. */
+export const requestMs = 60_000;
+/** Longer than the 90 s after which Go clients drop idle connections: the client should be the one who closes. */
+export const idleMs = 100_000;
+/** Dead peers are found by the kernel. */
+export const tcpKeepAliveMs = 30_000;
+/** Streams in one HTTP/2 connection; Go's default. Clients open another connection for more. */
+export const maxConcurrentStreams = 250;
+/** Flow-control window of one upload: most objects arrive without a round trip. As the reference. */
+export const streamWindowBytes = 256 * 1024;
+/** Window of a whole connection, in the same spirit. */
+export const connectionWindowBytes = 4 * 1024 * 1024;
+/** What Node may hold for one HTTP/2 connection, MiB: 250 watches with a full socket buffer each stay below. */
+export const sessionMemoryMiB = 64;
+/** Header fields of one request. */
+export const maxHeaderFields = 1_000;
