@@ -1,0 +1,73 @@
+/**
+ * Makes shared/schema/data from the wire facts. Run by `npm run facts -- FACTS_DIR` when the facts change; its output is in git, so that
+ * nothing else needs them. One type per line, so that a change of one type is a change of one line.
+ */
+import {mkdirSync, readdirSync, readFileSync, writeFileSync} from 'node:fs';
+import {join} from 'node:path';
+
+const [factsDir] = process.argv.slice(2);
+if (!factsDir) {
+  console.error('usage: npm run facts -- FACTS_DIR');
+  process.exit(2);
+}
+const outDir = new URL('../shared/schema/data/', import.meta.url).pathname;
+mkdirSync(join(outDir, 'types'), {recursive: true});
+const readFacts = (name: string) => JSON.parse(readFileSync(join(factsDir, name), 'utf8'));
+
+/** What decoding, protobuf, OpenAPI, strategic merge and field ownership ask of a field. */
+const fieldKeys = [
+  'name',
+  'type',
+  'pointer',
+  'inline',
+  'omitempty',
+  'omitzero',
+  'noJSON',
+  'proto',
+  'wire',
+  'protoName',
+  'patchStrategy',
+  'patchMergeKey',
+  'listType',
+  'listMapKeys',
+  'mapType',
+  'structType',
+  'default',
+  'required',
+  'optional',
+];
+const typeKeys = ['kind', 'alias', 'values', 'enum', 'protoItems', 'noProto', 'customJSON', 'fields'];
+
+const pick = (row: Record<string, unknown>, keys: string[]) =>
+  Object.fromEntries(keys.filter((key) => row[key] !== undefined).map((key) => [key, row[key]]));
+
+const machinery = ['meta_v1', 'meta_v1beta1', 'runtime', 'util_intstr', 'api_resource', 'version', 'apidiscovery_v2', 'autoscaling_v1'];
+const served = new Set<string>();
+for (const [gv, row] of Object.entries(readFacts('discovery.json').resources as Record<string, {default: boolean}>))
+  if (row.default) served.add(gv);
+
+const index: Record<string, string> = {};
+for (const file of readdirSync(join(factsDir, 'types')).sort()) {
+  const name = file.replace(/\.json$/, '');
+  if (name.startsWith('_')) continue;
+  const facts = readFacts(`types/${file}`);
+  const groupVersion = facts.group ? `${facts.group}/${facts.version}` : facts.version;
+  if (!machinery.includes(name) && !served.has(groupVersion)) continue;
+  if (Object.keys(facts.kinds).length > 0 && !machinery.slice(0, 7).includes(name)) index[groupVersion] = name;
+  const lines = Object.entries(facts.types as Record<string, Record<string, unknown>>)
+    .filter(([typeName, type]) => /^[A-Z]/.test(typeName))
+    .map(([typeName, type]) => {
+      const fields = type['fields'] as Record<string, unknown>[] | undefined;
+      const row = {...pick(type, typeKeys), ...(fields && {fields: fields.map((field) => pick(field, fieldKeys))})};
+      return `${JSON.stringify(typeName)}:${JSON.stringify(row)}`;
+    });
+  const head = JSON.stringify({
+    group: facts.group,
+    version: facts.version,
+    source: facts.source,
+    protoPackage: facts.protoPackage,
+    kinds: facts.kinds,
+  }).slice(0, -1);
+  writeFileSync(join(outDir, 'types', file), `${head},"types":{\n${lines.join(',\n')}}}\n`);
+}
+writeFileSync(join(outDir, 'types', 'index.json'), `${JSON.stringify(index, null, 1)}\n`);
