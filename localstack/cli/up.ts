@@ -1,0 +1,101 @@
+/** `clusterless up`: a cluster in the foreground, from flags to the last signal. */
+import {join, resolve} from 'node:path';
+import type {Log} from '../../shared/api.ts';
+import type {Cluster, ClusterOptions} from '../cluster.ts';
+import {version} from '../version.ts';
+import {explain, Refusal} from './fail.ts';
+import {type LoggingFormat, openLog} from './logging.ts';
+import {readServerFile, removeServerFile, writeServerFile} from './server-file.ts';
+
+/** As commander hands them over: already parsed by values.ts. */
+export interface UpFlags {
+  listen: string;
+  data: string;
+  inMemory?: boolean;
+  kubeconfig?: string;
+  tokenAuthFile?: string;
+  serviceClusterIpRange: string;
+  serviceNodePortRange: string;
+  serviceAccountIssuer?: string;
+  livezGracePeriod: number;
+  shutdownDelayDuration: number;
+  watchHistory: number;
+  continueTokenTtl: number;
+  tlsCertFile?: string;
+  tlsPrivateKeyFile?: string;
+  tlsSan: string[];
+  v: number;
+  loggingFormat: LoggingFormat;
+}
+
+/** Requests under way get as long as the API itself would give them. */
+const graceMs = 60_000;
+
+export async function up(flags: UpFlags, start: (options: ClusterOptions) => Promise<Cluster>): Promise<void> {
+  const data = resolve(flags.data);
+  const log = await openLog(flags.loggingFormat, flags.v);
+  const kubeconfig = resolve(flags.kubeconfig ?? join(data, 'kubeconfig'));
+  // Ended by signals from the first moment on: a start that hangs must be as easy to end as a server that runs.
+  const signals = new Signals();
+
+  const cluster = await start(await optionsOf(flags, data, kubeconfig, log)).catch(async (error: unknown) => {
+    const line = explain(error, data);
+    if (line === undefined) throw error;
+    const holder = await readServerFile(data);
+    throw new Refusal(holder && /another process/.test(line) ? `${line}; process ${holder.pid} serves it at ${holder.url}` : line);
+  });
+  const startedAt = new Date().toISOString();
+  await writeServerFile(data, {pid: process.pid, url: cluster.url, version, inMemory: flags.inMemory ?? false, kubeconfig, startedAt});
+  // performance.now() counts from the start of the process, so this is what the user waited for.
+  process.stdout.write(`ready ${cluster.url} kubeconfig=${kubeconfig} in ${Math.round(performance.now())} ms\n`);
+  process.on('unhandledRejection', (error) => log.error({err: error}, 'a task failed that nobody waited for'));
+
+  const signal = await signals.first;
+  log.info({signal, delayMs: flags.shutdownDelayDuration}, 'shutting down');
+  cluster.drain();
+  if (flags.shutdownDelayDuration > 0) await new Promise((resolve) => setTimeout(resolve, flags.shutdownDelayDuration));
+  await cluster.close({graceMs});
+  await removeServerFile(data);
+  process.exit(0);
+}
+
+/** The first signal asks, the second insists. */
+class Signals {
+  readonly first: Promise<string>;
+
+  constructor() {
+    this.first = new Promise((resolve) => {
+      let asked = false;
+      for (const name of ['SIGTERM', 'SIGINT'] as const) {
+        process.on(name, () => {
+          if (asked) process.exit(1);
+          asked = true;
+          resolve(name);
+        });
+      }
+    });
+  }
+}
+
+async function optionsOf(flags: UpFlags, data: string, kubeconfig: string, log: Log): Promise<ClusterOptions> {
+  if ((flags.tlsCertFile === undefined) !== (flags.tlsPrivateKeyFile === undefined)) {
+    throw new Refusal('--tls-cert-file and --tls-private-key-file belong together: name both or neither');
+  }
+  return {
+    data,
+    kubeconfig,
+    log,
+    adminToken: false,
+    inMemory: flags.inMemory ?? false,
+    listen: flags.listen,
+    tlsSans: flags.tlsSan,
+    serviceClusterIpRange: flags.serviceClusterIpRange,
+    serviceNodePortRange: flags.serviceNodePortRange,
+    watchHistoryMs: flags.watchHistory,
+    continueTokenTtlMs: flags.continueTokenTtl,
+    livezGracePeriodMs: flags.livezGracePeriod,
+    ...(flags.serviceAccountIssuer !== undefined && {serviceAccountIssuer: flags.serviceAccountIssuer}),
+    ...(flags.tlsCertFile !== undefined && {tls: {certificateFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile!}}),
+    ...(flags.tokenAuthFile !== undefined && {staticTokens: await (await import('./token-file.ts')).readTokenFile(flags.tokenAuthFile)}),
+  };
+}

@@ -1,0 +1,99 @@
+/** Values of flags, in the formats that kube-apiserver's flags have, parsed once. Each throws an error that says what it wants. */
+import {InvalidArgumentError} from 'commander';
+import {parseListen} from '../listen.ts';
+
+const unitsMs: Record<string, number> = {ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
+
+/** Go's durations: `1h30m`, `300ms`, `0`. Milliseconds. */
+export function duration(text: string): number {
+  if (text === '0') return 0;
+  const parts = [...text.matchAll(/(\d+(?:\.\d+)?)(ns|us|µs|ms|s|m|h)/g)];
+  if (parts.length === 0 || parts.map(([part]) => part).join('') !== text) {
+    throw new InvalidArgumentError(
+      /^\d+$/.test(text) ? `Missing unit in duration, for example ${text}s.` : 'Not a duration such as 30s, 5m or 1h30m.',
+    );
+  }
+  return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * unitsMs[unit!]!, 0);
+}
+
+/** `30000-32767`, `30000+100`, `30000`. As the reference prints it: first-last. */
+export function portRange(text: string): string {
+  const match = /^(\d+)(?:([-+])(\d+))?$/.exec(text);
+  if (!match) throw new InvalidArgumentError('Not a port range such as 30000-32767.');
+  const first = Number(match[1]);
+  const last = match[2] === undefined ? first : match[2] === '+' ? first + Number(match[3]) : Number(match[3]);
+  if (first > last) throw new InvalidArgumentError('The end port must be larger than the start port.');
+  if (first < 1 || last > 65_535) throw new InvalidArgumentError('Ports are between 1 and 65535.');
+  return `${first}-${last}`;
+}
+
+/** One CIDR, or two of different families for dual stack. */
+export function cidrs(text: string): string {
+  const list = text.split(',');
+  const families = list.map((cidr) => {
+    const [address = '', bits = ''] = cidr.split('/');
+    const length = /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
+    const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(address);
+    if (four?.slice(1).every((byte) => Number(byte) < 256) && length >= 0 && length <= 32) return 4;
+    if (/^[0-9A-Fa-f:]+$/.test(address) && address.includes('::') && length >= 0 && length <= 128) return 6;
+    throw new InvalidArgumentError('Not a CIDR such as 10.0.0.0/24.');
+  });
+  if (families.length > 2 || (families.length === 2 && families[0] === families[1])) {
+    throw new InvalidArgumentError('At most one IPv4 and one IPv6 range.');
+  }
+  return text;
+}
+
+export function listenAddress(text: string): string {
+  try {
+    parseListen(text);
+  } catch (error) {
+    throw new InvalidArgumentError(`It ${(error as Error).message}.`);
+  }
+  return text;
+}
+
+/** klog's verbosity. */
+export function verbosity(text: string): number {
+  const level = text.replace(/^=/, '');
+  if (!/^\d{1,2}$/.test(level)) throw new InvalidArgumentError('Not a number.');
+  return Number(level);
+}
+
+/** Flags that may be repeated, and hold commas. */
+export const collect = (text: string, before: string[]): string[] => [...before, ...text.split(',').filter(Boolean)];
+
+/** The life-cycle table is not there yet: only the release that the server behaves as anyway. */
+export function emulatedVersion(text: string): string {
+  const [component, release] = text.includes('=') ? text.split('=') : ['kube', text];
+  if (component !== 'kube') throw new InvalidArgumentError(`Component "${component}" is not registered.`);
+  if (!/^\d+\.\d+$/.test(release ?? '')) throw new InvalidArgumentError('Only major.minor, for example 1.36.');
+  if (release !== '1.36') throw new InvalidArgumentError('This release emulates 1.36 only.');
+  return release;
+}
+
+export function featureGates(text: string): string {
+  for (const part of text.split(',').filter(Boolean)) {
+    if (!/^(?:\w+:)?\w+=(?:true|false)$/i.test(part)) throw new InvalidArgumentError(`"${part}" is not of the form key=true|false.`);
+    throw new InvalidArgumentError(`Feature gate "${part.split('=')[0]}" cannot be changed in this release: every gate has its default.`);
+  }
+  return text;
+}
+
+/** What says nothing new about what is served is let through. */
+const defaultApis = new Set(['api/ga=true', 'api/beta=false', 'api/alpha=false', 'v1=true', 'api/legacy=false']);
+
+export function runtimeConfig(text: string): string {
+  for (const part of text.split(',').filter(Boolean)) {
+    const setting = part.includes('=') ? part : `${part}=true`;
+    if (!defaultApis.has(setting))
+      throw new InvalidArgumentError(`"${part}" is not supported in this release: the APIs of 1.36 that are on by default are served.`);
+  }
+  return text;
+}
+
+export function previousMinor(text: string): string {
+  if (text !== '1.35')
+    throw new InvalidArgumentError("It must be omitted or have the value '1.35': only the previous minor version is allowed.");
+  return text;
+}

@@ -1,0 +1,18 @@
+/** The package's face: a cluster in one call, the API without a server, and the stores to put under it. */
+import {createApi} from '../shared/create-api.ts';
+import {openEmbedded, openMemory} from '../shared/storage/embedded/open.ts';
+import {type Cluster, type ClusterOptions, startClusterFrom} from './cluster.ts';
+
+export type {Api, ApiOptions, Log} from '../shared/api.ts';
+export type {UserInfo} from '../shared/auth/user.ts';
+export type {ApiRequest, ApiResponse, Peer} from '../shared/http/messages.ts';
+export type {Store} from '../shared/storage/contract.ts';
+export type {Cluster, ClusterOptions} from './cluster.ts';
+export {createApi, openEmbedded, openMemory};
+
+/**
+ * Starts a cluster on this machine; by default on a free port of 127.0.0.1, kept in `.clusterless`.
+ * @throws StoreError InUse, NewerFormat, Corrupt; CertificateError; the error of listen (`code` EADDRINUSE and its like)
+ */
+export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> =>
+  startClusterFrom({createApi, openEmbedded, openMemory}, options);

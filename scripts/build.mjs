@@ -1,0 +1,128 @@
+/**
+ * Builds dist/: the command, the library, the data that they read at run time and, with --types, the declarations.
+ *   node scripts/build.mjs [--types] [--if-stale]
+ */
+import {execFileSync} from 'node:child_process';
+import {chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
+import {dirname, join, relative, sep} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const dist = join(root, 'dist');
+const stamp = join(dist, '.built');
+const sources = ['shared', 'localstack', 'scripts/build.mjs', 'package.json'];
+
+/** Native, or fond of worker files of its own: stays in node_modules. */
+const external = ['lmdb', 'pino', 'msgpackr', 'ordered-binary', 'weak-lru-cache'];
+
+/** Whether dist/ is younger than everything that it is made of. Some ten milliseconds. */
+export function isFresh() {
+  const built = statSync(stamp, {throwIfNoEntry: false})?.mtimeMs;
+  return built !== undefined && sources.every((source) => !hasNewer(join(root, source), built));
+}
+
+function hasNewer(path, time) {
+  const stats = statSync(path, {throwIfNoEntry: false});
+  if (!stats) return false;
+  if (!stats.isDirectory()) return stats.mtimeMs > time;
+  // A folder's own time tells of files that came or went.
+  return stats.mtimeMs > time || readdirSync(path).some((name) => !name.endsWith('.test.ts') && hasNewer(join(path, name), time));
+}
+
+export async function build({types = false} = {}) {
+  const {build: bundle} = await import('esbuild');
+  const startedAt = Date.now();
+  // Beside it and then in its place: a server that starts meanwhile must not find half of it.
+  const fresh = `${dist}.new`;
+  rmSync(fresh, {recursive: true, force: true});
+  mkdirSync(fresh, {recursive: true});
+  await bundle({
+    absWorkingDir: root,
+    entryPoints: {cli: 'localstack/cli/bin.ts', index: 'localstack/library.ts'},
+    outdir: fresh,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.11',
+    // Modules before CommonJS: smaller, and their names survive.
+    mainFields: ['module', 'main'],
+    minifySyntax: true,
+    minifyWhitespace: true,
+    keepNames: false,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    chunkNames: 'chunks/[name]-[hash]',
+    external,
+    banner: {js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);"},
+    plugins: [dataBeside, lateStaysOut],
+    logLevel: 'warning',
+  });
+  for (const folder of dataFolders(join(root, 'shared'))) {
+    cpSync(folder, join(fresh, relative(root, folder)), {recursive: true});
+  }
+  if (types) emitTypes(fresh);
+  chmodSync(join(fresh, 'cli.js'), 0o755);
+  rmSync(dist, {recursive: true, force: true});
+  renameSync(fresh, dist);
+  writeFileSync(stamp, '');
+  process.stderr.write(`built dist/ in ${Date.now() - startedAt} ms\n`);
+}
+
+/** Code names its data as `new URL('./data/x.json', import.meta.url)`; bundled, it no longer stands where it stood. */
+const dataBeside = {
+  name: 'data-beside',
+  setup(pluginBuild) {
+    pluginBuild.onLoad({filter: /\.ts$/}, ({path}) => {
+      if (path.includes(`${sep}node_modules${sep}`)) return undefined;
+      const text = readFileSync(path, 'utf8');
+      if (!text.includes('import.meta.url')) return undefined;
+      const contents = text.replace(/new URL\((['"`])(\.{1,2}\/[^'"`$]*)/g, (_, quote, target) => {
+        const fromRoot = relative(root, join(dirname(path), target))
+          .split(sep)
+          .join('/');
+        // Everything that is not an entry is a chunk, one folder down.
+        return `new URL(${quote}../${fromRoot}${target.endsWith('/') ? '/' : ''}`;
+      });
+      return {contents, loader: 'ts'};
+    });
+  },
+};
+
+/** ES modules through and through, and quicker to load as one file. */
+const bundledLate = new Set(['@peculiar/x509']);
+
+/** `import()` of a CommonJS package would lose its named exports in a bundle; Node finds them. */
+const lateStaysOut = {
+  name: 'late-stays-out',
+  setup(pluginBuild) {
+    pluginBuild.onResolve({filter: /^[^./]/}, ({path, kind}) =>
+      kind === 'dynamic-import' && !path.startsWith('node:') && !bundledLate.has(path) ? {path, external: true} : undefined,
+    );
+  },
+};
+
+function dataFolders(folder) {
+  return readdirSync(folder, {withFileTypes: true})
+    .filter((entry) => entry.isDirectory())
+    .flatMap((entry) => (entry.name === 'data' ? [join(folder, entry.name)] : dataFolders(join(folder, entry.name))));
+}
+
+function emitTypes(out) {
+  const types = join(out, 'types');
+  const config = join(root, 'tsconfig.types.json');
+  execFileSync(process.execPath, [join(root, 'node_modules/typescript/bin/tsc'), '-p', config, '--outDir', types], {stdio: 'inherit'});
+  // Declarations name each other by their sources' names.
+  for (const file of readdirSync(types, {recursive: true, withFileTypes: true})) {
+    if (!file.isFile()) continue;
+    const path = join(file.parentPath ?? file.path, file.name);
+    writeFileSync(path, readFileSync(path, 'utf8').replace(/((?:from|import\()\s*['"]\.[^'"]*)\.ts(['"])/g, '$1.js$2'));
+  }
+}
+
+if (process.argv[1] && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const flags = new Set(process.argv.slice(2));
+  if (!flags.has('--if-stale') || !isFresh() || (flags.has('--types') && !existsSync(join(dist, 'types'))))
+    await build({types: flags.has('--types')});
+}
