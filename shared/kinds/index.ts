@@ -23,7 +23,7 @@ import {pathSegment} from './common/names.ts';
 import {lease} from './coordination/lease.ts';
 import {configMap} from './core/configmap.ts';
 import {endpoints} from './core/endpoints.ts';
-import {event} from './core/event.ts';
+import {event, groupedEvent} from './core/event.ts';
 import {limitRange} from './core/limitrange.ts';
 import {namespace} from './core/namespace.ts';
 import {node} from './core/node.ts';
@@ -130,7 +130,7 @@ const strategies: Record<string, Record<string, Strategy>> = {
     VolumeAttachment: volumeAttachment,
     VolumeAttributesClass: volumeAttributesClass,
   },
-  'events.k8s.io': {Event: event},
+  'events.k8s.io': {Event: groupedEvent},
 };
 
 /** The strategy of a kind; kinds that nobody knows (custom resources) get the plain one. */

@@ -1,10 +1,13 @@
 /** A pod on each node. */
 import {sameJson} from '../common/equal.ts';
 import {define} from '../define.ts';
+import {validateDaemonSet, validateDaemonSetUpdate} from './daemonset.validate.ts';
 
 const generationAnnotation = 'deprecated.daemonset.template.generation';
 
 export const daemonSet = define({
+  validate: validateDaemonSet,
+  validateUpdate: (object, old, {subresource}) => validateDaemonSetUpdate(object, old, subresource),
   generation: true,
   newStatus: () => ({currentNumberScheduled: 0, numberMisscheduled: 0, desiredNumberScheduled: 0, numberReady: 0}),
   prepareForCreate(object) {

@@ -1,7 +1,10 @@
 /** Replicas that roll from one template to the next. */
 import {define, setOrDelete} from '../define.ts';
+import {validateDeployment, validateDeploymentUpdate} from './deployment.validate.ts';
 
 export const deployment = define({
+  validate: validateDeployment,
+  validateUpdate: (object, old, {subresource}) => validateDeploymentUpdate(object, old, subresource),
   generation: true,
   // Its annotations are copied to its replica sets, so they count.
   generationFollows: (object) => [object.spec, object.metadata.annotations],

@@ -1,4 +1,10 @@
 /** Jobs by the clock. */
 import {define} from '../define.ts';
+import {validateCronJob, validateCronJobUpdate} from './cronjob.validate.ts';
 
-export const cronJob = define({generation: true, newStatus: () => ({})});
+export const cronJob = define({
+  validate: validateCronJob,
+  validateUpdate: (object, old, {subresource}) => validateCronJobUpdate(object, old, subresource),
+  generation: true,
+  newStatus: () => ({}),
+});

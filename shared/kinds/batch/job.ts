@@ -1,11 +1,14 @@
 /** Pods that run to completion. Unless asked not to, the server makes the selector that ties a job to its pods. */
 import type {KubeObject} from '../../object.ts';
 import {define} from '../define.ts';
+import {validateJob, validateJobUpdate} from './job.validate.ts';
 
 const controllerUid = 'batch.kubernetes.io/controller-uid';
 const jobName = 'batch.kubernetes.io/job-name';
 
 export const job = define({
+  validate: validateJob,
+  validateUpdate: (object, old, {subresource}) => validateJobUpdate(object, old, subresource),
   generation: true,
   defaultPropagation: 'Orphan',
   metadataOnUpdate: ['update', 'full'],

@@ -41,24 +41,28 @@ export function printIp(address: Address): string {
 
 export const notAnIp = 'must be a valid IP address, (e.g. 10.9.8.7 or 2001:db8::ffff)';
 
-/** The problems of a new-style address: valid, not IPv4 in IPv6, in the one canonical spelling. */
-export function ipProblems(text: string): string[] {
-  const address = parseIp(text);
-  if (!address) return [parseIp(text, true) ? 'must not have leading 0s' : notAnIp];
-  if (address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress()) return ['must not be an IPv4-mapped IPv6 address'];
-  const canonical = printIp(address);
-  return canonical === text ? [] : [`must be in canonical form ("${canonical}")`];
+const isMapped = (address: Address): boolean => address.kind() === 'ipv6' && (address as ipaddr.IPv6).isIPv4MappedAddress();
+
+/** The problems of an address in an older field: leading zeros and IPv4 in IPv6 are refused, other spellings pass. */
+export function legacyIpProblems(text: string): string[] {
+  const address = parseIp(text, true);
+  if (!address) return [notAnIp];
+  const problems = parseIp(text) ? [] : ['must not have leading 0s'];
+  if (isMapped(address)) problems.push('must not be an IPv4-mapped IPv6 address');
+  return problems;
 }
 
-/** The problems of an address in a field that predates the strict rules. */
-export function legacyIpProblems(text: string): string[] {
-  return parseIp(text, true) ? [] : [notAnIp];
+/** The problems of an address in a newer field: only the one canonical spelling passes. */
+export function ipProblems(text: string): string[] {
+  const problems = legacyIpProblems(text);
+  if (problems.length) return problems;
+  const canonical = printIp(parseIp(text)!);
+  return canonical === text ? [] : [`must be in canonical form ("${canonical}")`];
 }
 
 export const ipFamily = (text: string): 'IPv4' | 'IPv6' => {
   const address = parseIp(text, true);
-  if (!address || address.kind() === 'ipv4') return 'IPv4';
-  return (address as ipaddr.IPv6).isIPv4MappedAddress() ? 'IPv4' : 'IPv6';
+  return !address || address.kind() === 'ipv4' || isMapped(address) ? 'IPv4' : 'IPv6';
 };
 
 export function parseCidr(text: string, loose = false): Block | undefined {
@@ -78,9 +82,47 @@ export function ipWarnings(path: string, text: string): string[] {
   if (!address) return [];
   const canonical = printIp(address);
   const strict = parseIp(text);
-  if (!strict || (strict.kind() === 'ipv6' && (strict as ipaddr.IPv6).isIPv4MappedAddress()))
-    return [`${path}: non-standard IP address ${JSON.stringify(text)} is invalid: use "${canonical}"`];
+  if (!strict || isMapped(strict)) return [`${path}: non-standard IP address ${JSON.stringify(text)} is invalid: use "${canonical}"`];
   return strict.kind() === 'ipv6' && canonical !== text
     ? [`${path}: IPv6 address ${JSON.stringify(text)} should be in RFC 5952 canonical format ("${canonical}")`]
     : [];
+}
+
+const network = ([address, length]: Block): string => {
+  const bytes = address.toByteArray().map((byte, index) => byte & (0xff << (8 - Math.min(8, Math.max(0, length - index * 8)))) & 0xff);
+  return `${printIp(ipaddr.fromByteArray(bytes))}/${length}`;
+};
+
+/** The problems of a block in an older field. */
+export function legacyCidrProblems(text: string): string[] {
+  const block = parseCidr(text, true);
+  if (!block) return ['must be a valid CIDR value, (e.g. 10.9.8.0/24 or 2001:db8::/64)'];
+  if (!parseCidr(text)) return ['must not have leading 0s in IP or prefix length'];
+  if (isMapped(block[0])) return ['must not have an IPv4-mapped IPv6 address'];
+  return network(block) === `${printIp(block[0])}/${block[1]}` ? [] : ['must not have bits set beyond the prefix length'];
+}
+
+/** The problems of a block in a newer field. */
+export function cidrProblems(text: string): string[] {
+  const problems = legacyCidrProblems(text);
+  if (problems.length) return problems;
+  const canonical = network(parseCidr(text)!);
+  return canonical === text ? [] : [`must be in canonical form ("${canonical}")`];
+}
+
+/** Addresses that nobody else can reach are no endpoints. */
+export function endpointIp(text: string): string[] {
+  const address = parseIp(text, true);
+  if (!address) return ['must be a valid IP address'];
+  const plain = isMapped(address) ? (address as ipaddr.IPv6).toIPv4Address() : address;
+  const within = (block: string): boolean => {
+    const [network, length] = ipaddr.parseCIDR(block);
+    return network.kind() === plain.kind() && plain.match(network, length);
+  };
+  if (within('0.0.0.0/32') || within('::/128')) return [`may not be unspecified (${text})`];
+  if (within('127.0.0.0/8') || within('::1/128')) return ['may not be in the loopback range (127.0.0.0/8, ::1/128)'];
+  if (within('169.254.0.0/16') || within('fe80::/10')) return ['may not be in the link-local range (169.254.0.0/16, fe80::/10)'];
+  // Multicast of link-local scope; the words are older than the check.
+  if (within('224.0.0.0/24') || within('ff02::/16')) return ['may not be in the link-local multicast range (224.0.0.0/24, ff02::/10)'];
+  return [];
 }

@@ -3,6 +3,7 @@
 import type {KubeObject} from '../../object.ts';
 import {ipWarnings} from '../common/ip.ts';
 import {define} from '../define.ts';
+import {validateEndpoints} from './endpoints.validate.ts';
 
 interface Subset {
   addresses?: {ip: string}[];
@@ -19,6 +20,8 @@ function warnings(object: KubeObject): string[] {
 }
 
 export const endpoints = define({
+  validate: (object) => validateEndpoints(object),
+  validateUpdate: (object, old) => validateEndpoints(object, old),
   allowCreateOnUpdate: true,
   metadataOnUpdate: ['update', 'full'],
   warningsOnCreate: warnings,

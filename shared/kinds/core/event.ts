@@ -1,10 +1,9 @@
 /** Something that happened. core/v1 and events.k8s.io/v1 are two faces of one stored object, kept in the former. */
-import {define} from '../define.ts';
+import {define, type KindRules} from '../define.ts';
+import {validateEvent, validateEventUpdate} from './event.validate.ts';
 
-export const event = define({
+const shared: KindRules = {
   allowCreateOnUpdate: true,
-  plainFinalizers: true,
-  metadataOnUpdate: [],
   selectableFields(object) {
     const about = object.involvedObject ?? {};
     return {
@@ -21,4 +20,24 @@ export const event = define({
       type: object.type ?? '',
     };
   },
+};
+
+/** Through core: what old clients send passes, metadata of any form included. */
+export const event = define({
+  ...shared,
+  name: 'pathSegment',
+  plainFinalizers: true,
+  metadataOnUpdate: [],
+  validate: (object) => validateEvent(object, ''),
+  validateUpdate: (object, old) => validateEventUpdate(object, old, ''),
+});
+
+/** Through the newer group. */
+export const groupedEvent = define({
+  ...shared,
+  name: 'pathSegment',
+  plainFinalizers: true,
+  metadataOnUpdate: [],
+  validate: (object) => validateEvent(object, 'events.k8s.io'),
+  validateUpdate: (object, old) => validateEventUpdate(object, old, 'events.k8s.io'),
 });

@@ -1,7 +1,10 @@
 /** A namespace: everything in it goes when it goes, held by its own finalizers in spec. */
 import {define, setOrDelete} from '../define.ts';
+import {validateNamespace, validateNamespaceUpdate} from './namespace.validate.ts';
 
 export const namespace = define({
+  validate: validateNamespace,
+  validateUpdate: (object, old, {subresource}) => validateNamespaceUpdate(object, old, subresource),
   name: 'dns1123Label',
   deleteReturnsObject: true,
   newStatus: () => ({phase: 'Active'}),

@@ -1,7 +1,10 @@
 /** A machine that runs pods. Its first status may come with its creation: agents register themselves so. */
 import {define, setOrDelete} from '../define.ts';
+import {validateNode, validateNodeUpdate} from './node.validate.ts';
 
 export const node = define({
+  validate: validateNode,
+  validateUpdate: validateNodeUpdate,
   hasStatus: true,
   metadataOnUpdate: ['update', 'full'],
   prepareForUpdate(object, old, {subresource}) {

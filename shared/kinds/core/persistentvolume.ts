@@ -2,8 +2,11 @@
 
 import {rfc3339} from '../common/time.ts';
 import {define} from '../define.ts';
+import {validatePersistentVolume, validatePersistentVolumeUpdate} from './persistentvolume.validate.ts';
 
 export const persistentVolume = define({
+  validate: validatePersistentVolume,
+  validateUpdate: (object, old, {subresource}) => validatePersistentVolumeUpdate(object, old, subresource),
   deleteReturnsObject: true,
   metadataOnUpdate: ['full', 'update'],
   newStatus: (_object, {now}) => ({phase: 'Pending', lastPhaseTransitionTime: rfc3339(now)}),

@@ -1,6 +1,7 @@
 /** A request for storage. */
 import type {JsonObject} from '../../object.ts';
 import {define} from '../define.ts';
+import {validatePersistentVolumeClaim, validatePersistentVolumeClaimUpdate} from './persistentvolumeclaim.validate.ts';
 
 /** The two ways to name the source of a volume's content mirror each other, as long as the newer one says nothing that the older cannot. */
 export function mirrorDataSources(spec: JsonObject): void {
@@ -24,6 +25,8 @@ function dropForeignSource(spec: JsonObject, old?: JsonObject): void {
 }
 
 export const persistentVolumeClaim = define({
+  validate: validatePersistentVolumeClaim,
+  validateUpdate: (object, old, {subresource}) => validatePersistentVolumeClaimUpdate(object, old, subresource),
   deleteReturnsObject: true,
   metadataOnUpdate: ['update', 'full'],
   newStatus: () => ({phase: 'Pending'}),

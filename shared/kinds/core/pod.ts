@@ -6,6 +6,7 @@ import {podWarnings} from '../common/pod-warnings.ts';
 import {qosClass} from '../common/qos.ts';
 import {rfc3339} from '../common/time.ts';
 import {define, metadataForStatus, setOrDelete} from '../define.ts';
+import {validatePod, validatePodUpdate} from './pod.validate.ts';
 
 type Terms = JsonObject[];
 
@@ -27,6 +28,8 @@ export const pod = define({
       setOrDelete(object.spec, 'ephemeralContainers', ephemeral);
     } else if (subresource === 'resize') keepAllButResources(object, old);
   },
+  validate: validatePod,
+  validateUpdate: (object, old, {subresource}) => validatePodUpdate(object, old, subresource),
   warningsOnCreate(object) {
     const problems = dns1123Label(object.metadata.name ?? '');
     const name = problems.length

@@ -1,4 +1,10 @@
 /** A pattern for pods, by itself. */
+import {podTemplate as validateTemplate} from '../common/pod-spec.ts';
 import {define} from '../define.ts';
 
-export const podTemplate = define({generation: true, deleteReturnsObject: true});
+export const podTemplate = define({
+  validate: ({template}) => validateTemplate(template, 'template'),
+  validateUpdate: ({template}) => validateTemplate(template, 'template'),
+  generation: true,
+  deleteReturnsObject: true,
+});

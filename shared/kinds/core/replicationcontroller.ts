@@ -1,7 +1,10 @@
 /** The first controller of replicas. */
 import {define} from '../define.ts';
+import {validateReplicationController, validateReplicationControllerUpdate} from './replicationcontroller.validate.ts';
 
 export const replicationController = define({
+  validate: validateReplicationController,
+  validateUpdate: (object, old, {subresource}) => validateReplicationControllerUpdate(object, old, subresource),
   generation: true,
   defaultPropagation: 'Orphan',
   newStatus: () => ({replicas: 0}),

@@ -2,12 +2,15 @@
 import type {JsonObject, KubeObject} from '../../object.ts';
 import {sameJson} from '../common/equal.ts';
 import {define} from '../define.ts';
+import {validateService, validateServiceUpdate} from './service.validate.ts';
 
 interface Port extends JsonObject {
   port: number;
 }
 
 export const service = define({
+  validate: (object) => validateService(object),
+  validateUpdate: (object, old, {subresource}) => validateServiceUpdate(object, old, subresource),
   name: 'dns1123Label',
   // Upstream says so, but a service without its addresses cannot be put; see registry/allocators.
   allowCreateOnUpdate: true,

@@ -1,0 +1,29 @@
+/** Replica sets in a table. */
+import {ageOf, containerImages, containerNames, nameOf, selectorOrNone} from '../common/cells.table.ts';
+import {age, containers, images, integer, type KindTable, name, selector} from '../common/columns.table.ts';
+
+export const replicaSetTable: KindTable = {
+  columns: [
+    name,
+    integer('Desired', 'Pods that are wanted.'),
+    integer('Current', 'Pods that exist.'),
+    integer('Ready', 'Pods that are ready.'),
+    age,
+    containers,
+    images,
+    selector,
+  ],
+  cells(object, now) {
+    const {spec = {}, status = {}} = object;
+    return [
+      nameOf(object),
+      spec.replicas ?? 0,
+      status.replicas ?? 0,
+      status.readyReplicas ?? 0,
+      ageOf(object, now),
+      containerNames(spec.template?.spec),
+      containerImages(spec.template?.spec),
+      selectorOrNone(spec.selector),
+    ];
+  },
+};

@@ -1,0 +1,8 @@
+/** Templates of resource claims in a table. */
+import {ageOf, nameOf} from '../common/cells.table.ts';
+import {age, type KindTable, name} from '../common/columns.table.ts';
+
+export const resourceClaimTemplateTable: KindTable = {
+  columns: [name, age],
+  cells: (object, now) => [nameOf(object), ageOf(object, now)],
+};

@@ -1,0 +1,8 @@
+/** Workloads in a table. */
+import {ageOf, nameOf} from '../common/cells.table.ts';
+import {age, type KindTable, name} from '../common/columns.table.ts';
+
+export const workloadTable: KindTable = {
+  columns: [name, age],
+  cells: (object, now) => [nameOf(object), ageOf(object, now)],
+};
