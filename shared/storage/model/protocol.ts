@@ -1,0 +1,433 @@
+/**
+ * The commit protocol of the DynamoDB engine as a state machine: three writers, whoever fills holes and closes the log, a lister, a
+ * sweeper, two keys, a few slots. Each atomic call to DynamoDB is one step, in any order; what DynamoDB does not promise (the two
+ * items of a transaction show separately, answers get lost, machines freeze for a day) happens as steps of its own.
+ *
+ * Each rule can be taken away; model.test.ts shows that something breaks without it. explore.ts searches, promises.ts judges.
+ */
+
+import type {Machine} from './explore.ts';
+import {
+  assertEnd,
+  assertFollows,
+  assertList,
+  assertNewEnough,
+  assertNotEmptied,
+  assertObjects,
+  assertOutcome,
+  assertSlotIsNew,
+  assertState,
+} from './promises.ts';
+
+/** Each is a sentence of the design; false takes it away. */
+export interface Rules {
+  /** On a failed slot condition, my attempt id in the slot means that I succeeded. */
+  recognisesItsAttempt: boolean;
+  /** A reservation ends at its deadline, however long the machine was frozen. */
+  stopsAtDeadline: boolean;
+  /** A delete leaves a tombstone with its revision. */
+  leavesTombstones: boolean;
+  /** The stored revision must be below mine. */
+  writesUpwardsOnly: boolean;
+  /** A list closes the log up to W and replays (C, W]. */
+  replays: boolean;
+  /** W is at least every revision seen in the pages... */
+  heedsSeenRevisions: boolean;
+  /** ...tombstones included. */
+  heedsSeenTombstones: boolean;
+  /** A list is as new as the sequencer, not only as the closed prefix. */
+  readsSequencer: boolean;
+  /** A slot is closed only when its object item shows as well. */
+  closesSettledOnly: boolean;
+  /** Holes stop the closed prefix: they are filled, not passed over. */
+  closesWrittenOnly: boolean;
+  fillsHoles: boolean;
+  /** A filler writes only into an empty slot. */
+  fillsEmptyOnly: boolean;
+  /** Nobody fills at or below closedThrough. */
+  fillsAboveClosedOnly: boolean;
+  /** Fillers outlive every writer. */
+  keepsFillers: boolean;
+  /** Tombstones stay until the log is closed through them, and a day. */
+  keepsTombstones: boolean;
+  /** A list, too, ends at a deadline: what it would replay or needs as a tombstone may have been swept. */
+  listStopsAtDeadline: boolean;
+  /** A creator reads its namespace's phase after its reservation. */
+  readsPhaseAfterReservation: boolean;
+}
+
+export const design: Rules = {
+  recognisesItsAttempt: true,
+  stopsAtDeadline: true,
+  leavesTombstones: true,
+  writesUpwardsOnly: true,
+  replays: true,
+  heedsSeenRevisions: true,
+  heedsSeenTombstones: true,
+  readsSequencer: true,
+  closesSettledOnly: true,
+  closesWrittenOnly: true,
+  fillsHoles: true,
+  fillsEmptyOnly: true,
+  fillsAboveClosedOnly: true,
+  keepsFillers: true,
+  keepsTombstones: true,
+  listStopsAtDeadline: true,
+  readsPhaseAfterReservation: true,
+};
+
+export interface Program {
+  operation: 'create' | 'update' | 'delete';
+  key: 0 | 1;
+}
+
+export interface Scenario {
+  name: string;
+  writers: readonly Program[];
+  /** Key 0 stands at revision 1, closed, when it begins. */
+  seeded: boolean;
+  slots: number;
+  /** Whether a day may pass, after which the sweeper works. */
+  day: boolean;
+  /** Whether somebody lists meanwhile. */
+  lists: boolean;
+  /** The list is of a namespace that is being deleted: its phase is set, then it is listed, then nothing may be created. */
+  emptying?: boolean;
+}
+
+export const empty = 0;
+export const filler = 1;
+/** The record that was there at the beginning; writers' records are `firstWriter + n`. */
+export const seed = 2;
+export const firstWriter = 3;
+
+/** An object item: absent, live, or a tombstone. */
+export const absent = 0;
+export const live = 1;
+export const tombstone = 2;
+export interface Item {
+  revision: number;
+  kind: number;
+  /** The change that left it so, also where the item no longer says; not part of the protocol. */
+  ghost: number;
+}
+
+export interface Slot {
+  stored: number;
+  /** What was ever written here; not part of the protocol. */
+  ghost: number;
+  old: boolean;
+}
+
+export interface Key {
+  committed: Item;
+  /** What a read shows; behind `committed` while a transaction is being applied. */
+  visible: Item;
+  old: boolean;
+}
+
+export type Outcome = '' | 'ok' | 'refused' | 'gave up';
+
+export interface Writer {
+  /** 0 read, 1 reserve, 2 look at the phase, 3 commit, 4 done. */
+  step: number;
+  read: Item;
+  slot: number;
+  expired: boolean;
+  terminating: boolean;
+  outcome: Outcome;
+}
+
+export interface Lister {
+  /** 0 begin, 1 and 2 pages, 3 sequencer, 4 replay, 5 done. */
+  step: number;
+  closed: number;
+  /** The sequencer, read before the pages; 0 when it is read after them. */
+  early: number;
+  upTo: number;
+  pages: [Item, Item];
+  /** The highest revision that was acknowledged before it began; not part of the protocol. */
+  acknowledged: number;
+}
+
+export interface State {
+  sequencer: number;
+  closedThrough: number;
+  day: boolean;
+  terminating: boolean;
+  emptied: boolean;
+  /** From slot 1; index 0 is unused. */
+  slots: Slot[];
+  keys: [Key, Key];
+  writers: Writer[];
+  lister: Lister;
+}
+
+const nothing: Item = {revision: 0, kind: absent, ghost: 0};
+const listed: Lister = {step: 5, closed: 0, early: 0, upTo: 0, pages: [nothing, nothing], acknowledged: 0};
+
+export function protocol(scenario: Scenario, rules: Rules = design): Machine<State> {
+  const alike = renamings(scenario.writers);
+  return {
+    initial: initialState(scenario),
+    *steps(state) {
+      for (const index of state.writers.keys()) yield* writerSteps(state, index, scenario, rules);
+      yield* storeSteps(state);
+      yield* closerSteps(state, rules);
+      if (scenario.lists) yield* listerSteps(state, scenario, rules);
+      if (scenario.day) yield* sweeperSteps(state, rules);
+    },
+    identity: (state) => alike.map((renaming) => encoded(state, renaming)).sort()[0]!,
+    check: (state) => assertState(state, scenario),
+    checkEnd: (state) => assertEnd(state, scenario),
+  };
+}
+
+function initialState({writers, seeded, slots}: Scenario): State {
+  const item: Item = seeded ? {revision: 1, kind: live, ghost: 1} : nothing;
+  const state: State = {
+    sequencer: seeded ? 1 : 0,
+    closedThrough: seeded ? 1 : 0,
+    day: false,
+    terminating: false,
+    emptied: false,
+    slots: Array.from({length: slots + 1}, () => ({stored: empty, ghost: empty, old: false})),
+    keys: [
+      {committed: item, visible: item, old: false},
+      {committed: nothing, visible: nothing, old: false},
+    ],
+    writers: writers.map(() => ({step: 0, read: nothing, slot: 0, expired: false, terminating: false, outcome: ''})),
+    lister: {...listed, step: 0},
+  };
+  if (seeded) state.slots[1] = {stored: seed, ghost: seed, old: false};
+  return state;
+}
+
+type Steps = Iterable<readonly [string, () => State]>;
+
+/** A copy in which one part is changed. Parts that are not named are shared: states are never changed after they are made. */
+const changed = (state: State, change: Partial<State>): State => ({...state, ...change});
+const replaced = <T>(list: readonly T[], index: number, change: Partial<T>): T[] =>
+  list.map((item, at) => (at === index ? {...item, ...change} : item));
+const withKey = (keys: State['keys'], index: number, change: Partial<Key>): State['keys'] => replaced(keys, index, change) as State['keys'];
+
+function* writerSteps(state: State, index: number, scenario: Scenario, rules: Rules): Steps {
+  const writer = state.writers[index]!;
+  const {operation, key} = scenario.writers[index]!;
+  const name = `${'ABC'[index]}:`;
+  const become = (change: Partial<Writer>, rest: Partial<State> = {}): State => {
+    const next = changed(state, {...rest, writers: replaced(state.writers, index, change)});
+    if (change.outcome) assertOutcome(next, index);
+    return next;
+  };
+  // What nobody asks for any more is cleared, so that states that behave alike are equal.
+  const end = (outcome: Outcome): Partial<Writer> => ({step: 4, outcome, read: nothing, slot: 0, expired: false, terminating: false});
+
+  if (writer.step === 0) {
+    yield [
+      `${name} reads ${'XY'[key]} to ${operation} it`,
+      () => {
+        const {visible} = state.keys[key];
+        const read = {...visible, ghost: 0};
+        if ((visible.kind === live) === (operation === 'create')) return become(end('refused'));
+        return become({step: 1, read, terminating: state.terminating});
+      },
+    ];
+  } else if (writer.step === 1) {
+    const slot = state.sequencer + 1;
+    yield [
+      slot < state.slots.length ? `${name} reserves ${slot}` : `${name} gives up`,
+      () =>
+        slot < state.slots.length
+          ? become({step: scenario.emptying && operation === 'create' ? 2 : 3, slot, expired: false}, {sequencer: slot})
+          : become(end('gave up')),
+    ];
+  } else if (writer.step === 2) {
+    yield [
+      `${name} reads the namespace's phase`,
+      () => {
+        const terminating = rules.readsPhaseAfterReservation ? state.terminating : writer.terminating;
+        return become(terminating ? end('refused') : {step: 3});
+      },
+    ];
+  } else if (writer.step === 3) {
+    if (writer.expired && rules.stopsAtDeadline) {
+      yield [`${name} stops at its deadline`, () => become(end('gave up'))];
+      return;
+    }
+    const {slot} = writer;
+    const stored = state.slots[slot]!.stored;
+    const item = state.keys[key].committed;
+    // A transaction that is being applied holds its items: another one is refused and tries again.
+    const held = item.ghost !== state.keys[key].visible.ghost;
+    if (stored === firstWriter + index && rules.recognisesItsAttempt) {
+      yield [`${name} tries again and finds its attempt in ${slot}`, () => become(end('ok'))];
+    } else if (stored !== empty) {
+      yield [`${name} finds ${slot} taken`, () => become({step: 1, slot: 0})];
+    } else if (!held) {
+      const expected = operation === 'create' ? item.kind !== live : item.kind === live && item.revision === writer.read.revision;
+      if (!expected || (rules.writesUpwardsOnly && item.revision >= slot)) {
+        yield [`${name} finds ${'XY'[key]} changed`, () => become(end('refused'))];
+        return;
+      }
+      const commit = (change: Partial<Writer>): State => {
+        assertSlotIsNew(state, slot);
+        assertNotEmptied(state, scenario, index);
+        const kept = operation !== 'delete' || rules.leavesTombstones;
+        const committed: Item = kept
+          ? {revision: slot, kind: operation === 'delete' ? tombstone : live, ghost: slot}
+          : {...nothing, ghost: slot};
+        const record = firstWriter + index;
+        const next = become(change, {
+          slots: replaced(state.slots, slot, {stored: record, ghost: record, old: false}),
+          keys: withKey(state.keys, key, {committed, old: false}),
+        });
+        assertObjects(next, scenario);
+        assertFollows(state, slot, index, scenario);
+        return next;
+      };
+      yield [`${name} commits ${slot}`, () => commit(end('ok'))];
+      yield [`${name} commits ${slot}, the answer is lost`, () => commit({})];
+    }
+  }
+}
+
+/**
+ * The object item of a committed transaction shows later than its conditions count. So may the log item; that needs no step of its
+ * own, because whoever waits for the slot may be late anyway.
+ */
+function* storeSteps(state: State): Steps {
+  for (const [key, {committed, visible}] of state.keys.entries())
+    if (committed.ghost !== visible.ghost)
+      yield [`${'XY'[key]} at ${committed.revision} shows`, () => changed(state, {keys: withKey(state.keys, key, {visible: committed})})];
+}
+
+function* closerSteps(state: State, rules: Rules): Steps {
+  const {slots, keys, sequencer, closedThrough} = state;
+  const mayBeFilled = (slot: number): boolean => slots[slot]!.stored === empty || !rules.fillsEmptyOnly;
+  // Holes are independent of each other, so the lowest one stands for all.
+  for (let slot = rules.fillsAboveClosedOnly ? closedThrough + 1 : 1; rules.fillsHoles && slot <= sequencer; slot++) {
+    if (!mayBeFilled(slot)) continue;
+    yield [
+      `${slot} is filled`,
+      () => {
+        assertSlotIsNew(state, slot);
+        return changed(state, {slots: replaced(slots, slot, {stored: filler, ghost: filler, old: false})});
+      },
+    ];
+    break;
+  }
+  const next = closedThrough + 1;
+  if (next > sequencer) return;
+  const written = slots[next]!.stored !== empty;
+  const passedOver = !rules.closesWrittenOnly && slots.some((slot, at) => at > next && slot.stored !== empty);
+  const settled = !rules.closesSettledOnly || keys.every((key) => key.committed.ghost !== next || key.visible.ghost === next);
+  if ((written && settled) || passedOver) yield [`the log is closed through ${next}`, () => changed(state, {closedThrough: next})];
+}
+
+function* listerSteps(state: State, scenario: Scenario, rules: Rules): Steps {
+  const {lister, keys, sequencer, closedThrough} = state;
+  const become = (change: Partial<Lister>, rest: Partial<State> = {}): State => changed(state, {...rest, lister: {...lister, ...change}});
+
+  if (scenario.emptying && !state.terminating) {
+    yield ['the namespace is set Terminating', () => changed(state, {terminating: true})];
+    return;
+  }
+  if (lister.step === 0) {
+    const acknowledged = state.slots.findLastIndex(
+      ({ghost}) => ghost >= firstWriter && state.writers[ghost - firstWriter]!.outcome === 'ok',
+    );
+    const begin = {step: 1, closed: closedThrough, acknowledged};
+    yield [`list: closed through ${closedThrough}`, () => become(begin)];
+    yield [`list: closed through ${closedThrough}, sequencer ${sequencer}`, () => become({...begin, early: sequencer + 1})];
+  } else if (lister.step === 1 || lister.step === 2) {
+    const at = lister.step - 1;
+    const pages = replaced(lister.pages, at, {...keys[at]!.visible, ghost: 0}) as Lister['pages'];
+    yield [`list: reads ${'XY'[at]} at ${keys[at]!.visible.revision}`, () => become({step: lister.step + 1, pages})];
+  } else if (lister.step === 3) {
+    const seen = lister.pages.filter((item) => item.kind === live || rules.heedsSeenTombstones).map((item) => item.revision);
+    const reached = lister.early > 0 ? lister.early - 1 : sequencer;
+    const newest = rules.readsSequencer ? reached : lister.closed;
+    const upTo = Math.max(newest, ...(rules.heedsSeenRevisions ? seen : []));
+    yield [
+      `list: up to ${upTo}`,
+      () => {
+        assertNewEnough(lister.acknowledged, upTo);
+        return become({step: 4, upTo, early: 0, acknowledged: 0});
+      },
+    ];
+  } else if (lister.step === 4 && (closedThrough >= lister.upTo || !rules.replays)) {
+    yield [
+      `list: answers at ${lister.upTo}`,
+      () => {
+        // A slot that is missing at or below closedThrough was compacted: the list says 410 and is no answer.
+        const missing = state.slots.some(({stored}, at) => at > lister.closed && at <= lister.upTo && stored === empty);
+        if (!missing || !rules.replays) assertList(state, scenario, rules);
+        return become({...listed}, {emptied: scenario.emptying === true});
+      },
+    ];
+  }
+}
+
+/** A day passes, once. What stood then is old; reservations of before have passed their deadline. */
+function* sweeperSteps(state: State, rules: Rules): Steps {
+  if (!state.day) {
+    yield [
+      'a day passes',
+      () =>
+        changed(state, {
+          day: true,
+          slots: state.slots.map((slot) => ({...slot, old: slot.stored !== empty})),
+          keys: state.keys.map((key) => ({...key, old: key.committed.kind === tombstone})) as State['keys'],
+          lister: state.lister.step > 0 && rules.listStopsAtDeadline ? listed : state.lister,
+          writers: state.writers.map((writer) => ({...writer, expired: writer.step === 2 || writer.step === 3})),
+        }),
+    ];
+  }
+  for (const [slot, {stored, old}] of state.slots.entries())
+    if (slot <= state.closedThrough && stored !== empty && (old || (stored === filler && !rules.keepsFillers)))
+      yield [`slot ${slot} is swept`, () => changed(state, {slots: replaced(state.slots, slot, {stored: empty, old: false})})];
+  for (const [index, {committed, visible, old}] of state.keys.entries()) {
+    if (committed.kind !== tombstone || visible.ghost !== committed.ghost) continue;
+    const swept: Item = {...nothing, ghost: committed.ghost};
+    if (rules.keepsTombstones && !(old && committed.revision <= state.closedThrough)) continue;
+    yield [
+      `the tombstone of ${'XY'[index]} is swept`,
+      () => changed(state, {keys: withKey(state.keys, index, {committed: swept, visible: swept, old: false})}),
+    ];
+  }
+}
+
+/** Orders of the writers that keep each one's program: who is called A does not matter. */
+function renamings(programs: readonly Program[]): number[][] {
+  const orders = (rest: number[]): number[][] =>
+    rest.length === 0 ? [[]] : rest.flatMap((first) => orders(rest.filter((other) => other !== first)).map((order) => [first, ...order]));
+  const same = (a: Program, b: Program): boolean => a.operation === b.operation && a.key === b.key;
+  return orders([...programs.keys()]).filter((order) => order.every((from, to) => same(programs[from]!, programs[to]!)));
+}
+
+/** Everything, one character per number; `order` says which writer stands where. */
+function encoded(state: State, order: readonly number[]): string {
+  const record = (value: number): number => (value < firstWriter ? value : firstWriter + order.indexOf(value - firstWriter));
+  const item = ({revision, kind, ghost}: Item): number => (ghost * 8 + revision) * 3 + kind;
+  const {lister} = state;
+  const numbers = [
+    state.sequencer,
+    state.closedThrough,
+    Number(state.day) + 2 * Number(state.terminating) + 4 * Number(state.emptied),
+    lister.step,
+    lister.closed,
+    lister.early,
+    lister.upTo,
+    lister.acknowledged,
+    item(lister.pages[0]),
+    item(lister.pages[1]),
+  ];
+  for (const {stored, ghost, old} of state.slots) numbers.push(record(stored) * 20 + record(ghost) * 2 + Number(old));
+  for (const {committed, visible, old} of state.keys) numbers.push(item(committed), item(visible), Number(old));
+  for (const index of order) {
+    const {step, read, slot, expired, terminating, outcome} = state.writers[index]!;
+    numbers.push(step, item(read), slot, Number(expired) + 2 * Number(terminating), Number(outcome === 'ok'));
+  }
+  return String.fromCharCode(...numbers);
+}
