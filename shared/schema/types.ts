@@ -82,6 +82,8 @@ export interface Field {
   required: boolean;
   /** Embedded: its members stand in the parent. */
   inline: boolean;
+  /** Where Go says a field of an embedded struct is: `ProbeHandler.httpGet`. */
+  goPath: string;
   proto?: number;
   protoName?: string;
   default?: unknown;
@@ -154,9 +156,26 @@ export function typeByKind({group, version, kind}: GroupVersionKind): StructType
   const index = loadData('types/index') as Record<string, string>;
   const file = index[groupVersion({group, version})];
   const name = file === undefined ? undefined : fileOf(file).kinds[kind];
+  if (name === undefined && (file !== undefined || group === 'meta.k8s.io') && everywhere.has(kind))
+    return typeByRef(`meta/v1.${kind}`) as StructType;
   if (file === undefined || name === undefined) return undefined;
   return typeByRef(name.includes('.') ? name : `${dotted(file)}.${name}`) as StructType;
 }
+
+/** Kinds of the machinery, registered in every group version. */
+const everywhere = new Set([
+  'CreateOptions',
+  'DeleteOptions',
+  'GetOptions',
+  'ListOptions',
+  'PatchOptions',
+  'UpdateOptions',
+  'WatchEvent',
+  'Status',
+  'Table',
+  'PartialObjectMetadata',
+  'PartialObjectMetadataList',
+]);
 
 /** The kinds that a group version registers. */
 export function kindsOf(gv: {group: string; version: string}): readonly string[] {
@@ -230,7 +249,15 @@ class Struct implements StructType {
       const field = toField(row, this.#scope);
       if (!row.inline) return [field];
       const {type} = field;
-      return type.kind === 'struct' ? type.fields : [field];
+      if (type.kind !== 'struct') return [field];
+      if (type.ref === 'meta/v1.TypeMeta') return type.fields;
+      return type.fields.map(
+        (inner) =>
+          Object.defineProperties(
+            {},
+            {...Object.getOwnPropertyDescriptors(inner), goPath: {value: `${type.name}.${inner.goPath}`, enumerable: true}},
+          ) as Field,
+      );
     });
     return this.#fields;
   }
@@ -243,7 +270,8 @@ class Struct implements StructType {
   get protoFields(): readonly Field[] {
     this.#protoFields ??= this.#rows.flatMap((row) => {
       const field = toField(row, this.#scope);
-      if (row.inline && row.proto === undefined) return field.type.kind === 'struct' && row.name !== 'typeMeta' ? field.type.protoFields : [];
+      if (row.inline && row.proto === undefined)
+        return field.type.kind === 'struct' && row.name !== 'typeMeta' ? field.type.protoFields : [];
       return row.proto === undefined ? [] : [field];
     });
     return this.#protoFields;
@@ -260,6 +288,7 @@ function toField(row: FieldRow, scope: string): Field {
     omitzero: row.omitzero === true,
     required: row.required === true,
     inline: row.inline === true,
+    goPath: row.name,
     get type() {
       resolved ??= parseType(type, scope);
       return resolved;
