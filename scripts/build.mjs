@@ -33,7 +33,7 @@ export async function build({types = false} = {}) {
   const {build: bundle} = await import('esbuild');
   const startedAt = Date.now();
   // Beside it and then in its place: a server that starts meanwhile must not find half of it.
-  const fresh = `${dist}.new`;
+  const fresh = join(root, '.cache', 'dist');
   rmSync(fresh, {recursive: true, force: true});
   mkdirSync(fresh, {recursive: true});
   await bundle({

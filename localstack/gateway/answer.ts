@@ -1,7 +1,8 @@
 /** From a request to an answer that can be written as it is: the API's, compressed where asked for, and a Status if the API itself breaks. */
 import type {Api, Log} from '../../shared/api.ts';
-import {internalError, type StatusError} from '../../shared/errors.ts';
+import {internalError, type StatusError, tooManyRequests} from '../../shared/errors.ts';
 import type {ApiResponse} from '../../shared/http/messages.ts';
+import type {BodyBudget} from './body.ts';
 import {compressed, worthCompressing} from './compress.ts';
 import type {GatewayRequest} from './request.ts';
 
@@ -12,7 +13,11 @@ export interface Desk {
   /** Set once the gateway closes: HTTP/1 answers then say so. */
   closing: boolean;
   inFlight: number;
+  readonly bodies: BodyBudget;
 }
+
+/** The reference's words for requests that its flow control turns away. */
+export const overloaded = (): ApiResponse => statusResponse(tooManyRequests('Too many requests, please try again later.', 1));
 
 export async function answer(desk: Desk, request: GatewayRequest): Promise<ApiResponse> {
   try {
@@ -27,7 +32,7 @@ export async function answer(desk: Desk, request: GatewayRequest): Promise<ApiRe
 function statusResponse(error: StatusError): ApiResponse {
   return {
     status: error.status.code,
-    headers: {'content-type': 'application/json', 'cache-control': 'no-cache, private'},
+    headers: {'content-type': 'application/json', 'cache-control': 'no-cache, private', ...error.headers},
     body: Buffer.from(`${JSON.stringify(error.status)}\n`),
   };
 }

@@ -9,6 +9,7 @@ import type {TLSSocket} from 'node:tls';
 import type {Api, Log} from '../../shared/api.ts';
 import {maxHeaderBytes} from '../../shared/limits.ts';
 import type {Desk} from './answer.ts';
+import {BodyBudget} from './body.ts';
 import {brokenRequest} from './broken.ts';
 import {http1} from './http1.ts';
 import {Http2Desk} from './http2.ts';
@@ -56,7 +57,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     opened = resolve;
   });
   const waiting: Pick<Api, 'handle'> = {handle: async (request) => (await opening).handle(request)};
-  const desk: Desk = {api: waiting, log: options.log, closing: false, inFlight: 0};
+  const desk: Desk = {api: waiting, log: options.log, closing: false, inFlight: 0, bodies: new BodyBudget()};
 
   const second = createHttp2Server({
     settings: {maxConcurrentStreams, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxHeaderBytes, enablePush: false},

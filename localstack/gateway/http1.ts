@@ -2,7 +2,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {TLSSocket} from 'node:tls';
 import type {ApiRequest, ApiResponse, Peer} from '../../shared/http/messages.ts';
-import {answer, bodiless, type Desk, isStream} from './answer.ts';
+import {answer, bodiless, type Desk, isStream, overloaded} from './answer.ts';
 import {collectBody} from './body.ts';
 import {hangUp} from './broken.ts';
 import {peerOf} from './peer.ts';
@@ -33,10 +33,10 @@ export function http1(desk: Desk): (message: IncomingMessage, response: ServerRe
     });
     const {headers} = message;
     if (mayHaveBody(method) && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')) {
-      collectBody(message, (body) => {
-        if (!body) return;
-        request.body = body;
-        void serve(desk, request, response);
+      collectBody(message, desk.bodies, (body) => {
+        if (body === 'gone') return;
+        if (body !== 'overloaded') request.body = body;
+        void serve(desk, request, response, body === 'overloaded');
       });
     } else {
       void serve(desk, request, response);
@@ -44,8 +44,8 @@ export function http1(desk: Desk): (message: IncomingMessage, response: ServerRe
   };
 }
 
-async function serve(desk: Desk, request: GatewayRequest, out: ServerResponse): Promise<void> {
-  const response = await answer(desk, request);
+async function serve(desk: Desk, request: GatewayRequest, out: ServerResponse, turnedAway = false): Promise<void> {
+  const response = turnedAway ? overloaded() : await answer(desk, request);
   // Go says nothing of a connection that stays open, Node would.
   if (desk.closing) out.setHeader('connection', 'close');
   else if (out.req.httpVersionMinor > 0) out.removeHeader('connection');

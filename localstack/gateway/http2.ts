@@ -5,7 +5,7 @@
 import {constants, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream} from 'node:http2';
 import type {TLSSocket} from 'node:tls';
 import type {ApiRequest, ApiResponse, Peer} from '../../shared/http/messages.ts';
-import {answer, bodiless, type Desk, isStream} from './answer.ts';
+import {answer, bodiless, type Desk, isStream, overloaded} from './answer.ts';
 import {collectBody} from './body.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
@@ -68,11 +68,11 @@ export class Http2Desk {
     }
     if (headers.expect === '100-continue') stream.additionalHeaders({':status': 100});
     this.#uploads.set(stream, Date.now() + requestMs);
-    collectBody(stream, (body) => {
+    collectBody(stream, this.#desk.bodies, (body) => {
       this.#uploads.delete(stream);
-      if (!body) return;
-      request.body = body;
-      void this.#serve(request, stream);
+      if (body === 'gone') return;
+      if (body !== 'overloaded') request.body = body;
+      void this.#serve(request, stream, body === 'overloaded');
     });
   }
 
@@ -86,8 +86,8 @@ export class Http2Desk {
     for (const session of this.#sessions.keys()) session.close();
   }
 
-  async #serve(request: GatewayRequest, stream: ServerHttp2Stream): Promise<void> {
-    const response = await answer(this.#desk, request);
+  async #serve(request: GatewayRequest, stream: ServerHttp2Stream, turnedAway = false): Promise<void> {
+    const response = turnedAway ? overloaded() : await answer(this.#desk, request);
     try {
       await write(response, stream, request.method);
     } catch (error) {

@@ -20,3 +20,5 @@ export const connectionWindowBytes = 4 * 1024 * 1024;
 export const sessionMemoryMiB = 64;
 /** Header fields of one request. */
 export const maxHeaderFields = 1_000;
+/** All bodies that are still on their way: strangers who send slowly, and many at once, must not fill the memory before anybody knows them. */
+export const maxHeldBodyBytes = 192 * 1024 * 1024;
