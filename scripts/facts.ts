@@ -36,7 +36,7 @@ const fieldKeys = [
   'required',
   'optional',
 ];
-const typeKeys = ['kind', 'alias', 'values', 'enum', 'protoItems', 'noProto', 'customJSON', 'fields'];
+const typeKeys = ['kind', 'structType', 'alias', 'values', 'enum', 'protoItems', 'noProto', 'customJSON', 'fields'];
 
 const pick = (row: Record<string, unknown>, keys: string[]) =>
   Object.fromEntries(keys.filter((key) => row[key] !== undefined).map((key) => [key, row[key]]));

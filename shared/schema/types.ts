@@ -63,6 +63,8 @@ export interface StructType {
   source: string;
   group: string;
   version: string;
+  /** Owned and replaced as a whole by whoever applies it. */
+  atomic: boolean;
   /** JSON fields in Go's order, embedded structs flattened. */
   readonly fields: readonly Field[];
   readonly byName: ReadonlyMap<string, Field>;
@@ -121,6 +123,7 @@ interface TypeRow {
   enum?: boolean;
   protoItems?: boolean;
   customJSON?: boolean;
+  structType?: string;
   fields?: FieldRow[];
 }
 
@@ -212,7 +215,7 @@ function build(ref: string): Type {
     if (target.kind === 'struct' || target.kind === 'map' || !('goName' in target)) return target;
     return {...target, goName, ...(row.values && {values: row.values}), ...(row.enum && {closed: true})} as Type;
   }
-  return new Struct(ref, name, goName, scope, file, row.fields ?? []);
+  return new Struct(ref, name, goName, scope, file, row);
 }
 
 /** Fields are resolved when first read: types refer to each other in circles. */
@@ -225,13 +228,14 @@ class Struct implements StructType {
   readonly source: string;
   readonly group: string;
   readonly version: string;
+  readonly atomic: boolean;
   readonly #scope: string;
   readonly #rows: readonly FieldRow[];
   #fields: Field[] | undefined;
   #byName: Map<string, Field> | undefined;
   #protoFields: Field[] | undefined;
 
-  constructor(ref: string, name: string, goName: string, scope: string, file: TypeFile, rows: readonly FieldRow[]) {
+  constructor(ref: string, name: string, goName: string, scope: string, file: TypeFile, row: TypeRow) {
     this.ref = ref;
     this.name = name;
     this.goName = goName;
@@ -240,7 +244,8 @@ class Struct implements StructType {
     this.source = file.source;
     this.group = file.group;
     this.version = file.version;
-    this.#rows = rows;
+    this.atomic = row.structType === 'atomic';
+    this.#rows = row.fields ?? [];
   }
 
   get fields(): readonly Field[] {
