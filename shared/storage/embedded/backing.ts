@@ -25,6 +25,8 @@ export interface View {
   history(after: Revision, through: Revision): IterableIterator<Version>;
   /** Live keys under a counted prefix (see countedPrefixes); undefined for any other prefix. */
   count(prefix: string): number | undefined;
+  /** Whether this moment is after the commit with this head. Asked only while that commit is under way. */
+  shows(head: Revision): boolean;
   release(): void;
 }
 
@@ -50,8 +52,11 @@ export interface Backing {
   readonly state: State;
   /** `hold`: the view outlives this turn of the event loop; it must be released. */
   view(type: string, hold: boolean): View;
-  /** Answers when the commit is durable, and shows it to views no earlier; undefined when that is at once. */
-  commit(commit: Commit): Promise<void> | undefined;
+  /**
+   * Calls `published` when the commit is durable, in the turn in which `state` becomes the new one; answers after that, or with
+   * undefined when it was at once. Views show it no earlier than it is durable, but perhaps a moment before `published`.
+   */
+  commit(commit: Commit, published: () => void): Promise<void> | undefined;
   /** Whether a failed commit certainly left nothing behind. */
   isUntouched(error: unknown): boolean;
   /** Every type that has live objects or history, with its number of live objects. */

@@ -20,10 +20,10 @@ import {
   type Subscription,
   type Write,
 } from '../contract.ts';
-import type {Backing, Commit, Version, View} from './backing.ts';
+import type {Backing, Commit, State, Version, View} from './backing.ts';
 import {Deliveries} from './deliveries.ts';
 import {judge} from './judge.ts';
-import {Overlays} from './overlay.ts';
+import {Overlays, type UnderWay} from './overlay.ts';
 import {Scanner} from './scan.ts';
 
 export interface EngineOptions {
@@ -41,6 +41,12 @@ interface Queued {
   reject(error: unknown): void;
 }
 
+interface Accepted extends UnderWay {
+  queued: Queued;
+  /** What subscribers will be told. */
+  change: Change;
+}
+
 export class Engine implements Store {
   readonly #backing: Backing;
   readonly #clock: Clock;
@@ -50,6 +56,8 @@ export class Engine implements Store {
   #queue: Queued[] = [];
   /** Housekeeping commits; they take turns with the writers' batches. */
   #chores: (() => Promise<void> | undefined)[] = [];
+  /** The batch that is being committed, in order. */
+  #underWay: readonly UnderWay[] = [];
   #working = false;
   #idle: (() => void)[] = [];
   #closed = false;
@@ -77,7 +85,9 @@ export class Engine implements Store {
 
   async read(type: string, key: string): Promise<Stored | undefined> {
     this.#assertOpen();
-    return this.#backing.view(type, false).get(key)?.stored;
+    // What is under way may already show in the backing; before it is published nobody hears of it.
+    const underWay = this.#underWay.find((accepted) => accepted.type === type && accepted.version.stored.key === key);
+    return (underWay ? underWay.current : this.#backing.view(type, false).get(key))?.stored;
   }
 
   async scan(type: string, options: ScanOptions): Promise<Scan> {
@@ -87,7 +97,7 @@ export class Engine implements Store {
       const {head} = this.#backing.state;
       if (options.at > head) throw new StoreError('Future', `revision ${options.at} is newer than ${head}`, {revision: head});
     }
-    return this.#scanner.scan(type, options);
+    return this.#scanner.scan(type, options, this.#underWay);
   }
 
   async head(_type: string): Promise<Revision> {
@@ -222,7 +232,8 @@ export class Engine implements Store {
   }
 
   #commitBatch(batch: Queued[]): Promise<void> | undefined {
-    const accepted: {queued: Queued; version: Version; change: Change; type: string}[] = [];
+    const accepted: Accepted[] = [];
+    const refused: {queued: Queued; error: unknown}[] = [];
     const pendingVersions = new Map<string, Version>();
     const now = this.#clock.now();
     for (const queued of batch) {
@@ -236,32 +247,36 @@ export class Engine implements Store {
         continue;
       }
       const id = `${write.type}\0${write.key}`;
+      const pendingBefore = pendingVersions.get(id);
       try {
-        const before = pendingVersions.get(id) ?? this.#backing.view(write.type, false).get(write.key);
+        const before = pendingBefore ?? this.#backing.view(write.type, false).get(write.key);
         const current = before?.operation === 'delete' ? undefined : before;
         const version = judge(write, current, this.#lastRevision + 1, now);
         this.#lastRevision = version.stored.revision;
         pendingVersions.set(id, version);
-        accepted.push({queued, version, change: changeFrom(version, current), type: write.type});
+        accepted.push({queued, type: write.type, version, current, change: changeFrom(version, current)});
       } catch (error) {
-        queued.reject(error);
+        // A refusal tells of what it was judged against: of a write in this batch nobody may hear before it is durable.
+        if (pendingBefore) refused.push({queued, error});
+        else queued.reject(error);
       }
     }
     if (accepted.length === 0) return undefined;
     const publish = (): void => {
+      this.#underWay = [];
       this.#deliveries.publish(accepted, this.#backing.state.head);
       for (const {queued, version} of accepted) queued.resolve(version.stored);
+      for (const {queued, error} of refused) queued.reject(error);
     };
-    const pending = this.#backing.commit({
-      versions: accepted,
-      forget: [],
-      state: {...this.#backing.state, head: this.#lastRevision},
-    });
-    if (!pending) return void publish();
-    return pending.then(publish, (error: unknown) => {
-      const code = this.#afterFailure(error);
-      for (const {queued} of accepted) queued.reject(new StoreError(code, 'the write could not be made durable', {cause: error}));
-    });
+    const fail = (cause: unknown): void => {
+      this.#underWay = [];
+      const code = this.#afterFailure(cause);
+      for (const {queued} of accepted) queued.reject(new StoreError(code, 'the write could not be made durable', {cause}));
+      for (const {queued} of refused) queued.reject(new StoreError('Unavailable', 'a write before this one failed', {cause}));
+    };
+    this.#underWay = accepted;
+    const state: State = {...this.#backing.state, head: this.#lastRevision};
+    return this.#backing.commit({versions: accepted, forget: [], state}, publish)?.catch(fail);
   }
 
   /** A failed commit either left no trace, or nobody can say without opening the file anew. */
@@ -275,9 +290,8 @@ export class Engine implements Store {
     return new Promise((resolve, reject) => {
       this.#chores.push(() => {
         const commit = this.#broken === undefined ? prepare() : undefined;
-        const pending = commit && this.#backing.commit(commit);
-        if (!pending) return void resolve();
-        return pending.then(resolve, (error: unknown) => {
+        if (!commit) return void resolve();
+        return this.#backing.commit(commit, resolve)?.catch((error: unknown) => {
           reject(new StoreError(this.#afterFailure(error), 'housekeeping could not be made durable', {cause: error}));
         });
       });

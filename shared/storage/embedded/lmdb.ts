@@ -41,6 +41,7 @@ interface Tables {
 interface FastReads {
   lastSize: number;
   getBinaryFast(key: unknown, options?: {transaction: Transaction}): Buffer | undefined;
+  getBinary(key: unknown, options?: {transaction: Transaction}): Buffer | undefined;
 }
 const fast = (table: object): FastReads => table as FastReads;
 
@@ -58,8 +59,8 @@ export function openTables(root: RootDatabase): Tables {
   };
 }
 
-export function readMeta(tables: Tables): Meta | undefined {
-  const bytes = tables.meta.getBinary('state');
+export function readMeta(tables: Tables, options?: {transaction: Transaction}): Meta | undefined {
+  const bytes = fast(tables.meta).getBinary('state', options);
   return bytes && (JSON.parse(Buffer.from(bytes).toString()) as Meta);
 }
 
@@ -88,7 +89,7 @@ export class LmdbBacking implements Backing {
     return new LmdbView(this.#tables, this.#recent, type, hold ? this.#root.useReadTransaction() : undefined);
   }
 
-  async commit({versions, forget, state}: Commit): Promise<void> {
+  async commit({versions, forget, state}: Commit, published: () => void): Promise<void> {
     const tables = this.#tables;
     const counts = this.#countsAfter(versions);
     const meta: Meta = {format: storeFormat, ...state};
@@ -113,6 +114,7 @@ export class LmdbBacking implements Backing {
     this.#state = state;
     for (const {version} of versions) this.#recent.add(version);
     for (const {revision} of forget) this.#recent.delete(revision);
+    published();
   }
 
   isUntouched(error: unknown): boolean {
@@ -136,7 +138,7 @@ export class LmdbBacking implements Backing {
       for (const version of view.history(0, this.#state.head)) versions.push({type, version});
     }
     versions.sort((a, b) => a.version.stored.revision - b.version.stored.revision);
-    memory.commit({versions, forget: [], state: this.#state});
+    memory.commit({versions, forget: [], state: this.#state}, () => {});
     return memory;
   }
 
@@ -206,6 +208,10 @@ class LmdbView implements View {
   count(prefix: string): number | undefined {
     if (prefix !== '' && prefix.indexOf('/') !== prefix.length - 1) return undefined;
     return countAt(this.#tables, objectKey(this.#type, sortKey(prefix)), this.#options);
+  }
+
+  shows(head: Revision): boolean {
+    return (readMeta(this.#tables, this.#options)?.head ?? 0) >= head;
   }
 
   release(): void {

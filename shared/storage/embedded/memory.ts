@@ -52,6 +52,10 @@ class Collection implements View {
     return prefix === '' || prefix.indexOf('/') === prefix.length - 1 ? this.counts.get(prefix, 0) : undefined;
   }
 
+  shows(): boolean {
+    return true;
+  }
+
   release(): void {}
 }
 
@@ -79,10 +83,11 @@ export class MemoryBacking implements Backing {
     return hold ? new Collection(collection) : collection;
   }
 
-  commit(commit: Commit): undefined {
+  commit(commit: Commit, published: () => void): undefined {
     for (const {type, version} of commit.versions) this.#collection(type).add(version);
     for (const {type, revision} of commit.forget) this.#collection(type).versions.delete(revision);
     this.#state = commit.state;
+    published();
   }
 
   isUntouched(): boolean {

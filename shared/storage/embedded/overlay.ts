@@ -9,10 +9,33 @@ import {sortKey, type Version, type View} from './backing.ts';
 export interface Difference {
   sortKey: string;
   key: string;
-  /** The version at the older revision; undefined when the key was absent then. */
-  then: Version | undefined;
+  /** The version at the older revision; undefined when the key was absent. */
+  was: Version | undefined;
   liveNow: boolean;
 }
+
+/** A version that is being committed, and what it replaces. */
+export interface UnderWay {
+  type: string;
+  version: Version;
+  current: Version | undefined;
+}
+
+/** Also puts back what a view shows of a commit that is not published yet. `older` goes before: it tells of an earlier moment. */
+export function withoutUnderWay(type: string, older: readonly Difference[], underWay: readonly UnderWay[]): readonly Difference[] {
+  const byKey = new Map(older.map((difference) => [difference.sortKey, {...difference}]));
+  for (const {type: changed, version, current} of underWay) {
+    if (changed !== type) continue;
+    const {key} = version.stored;
+    const liveNow = version.operation !== 'delete';
+    const difference = byKey.get(sortKey(key));
+    if (difference) difference.liveNow = liveNow;
+    else byKey.set(sortKey(key), {sortKey: sortKey(key), key, was: current, liveNow});
+  }
+  return [...byKey.values()].sort(bySortKey);
+}
+
+const bySortKey = (a: Difference, b: Difference): number => (a.sortKey < b.sortKey ? -1 : a.sortKey > b.sortKey ? 1 : 0);
 
 /** Chunked lists in progress at a time, roughly. */
 const keptOverlays = 32;
@@ -40,21 +63,22 @@ export class Overlays {
 
   #extend(overlay: Overlay, view: View, head: Revision): void {
     if (overlay.through >= head) return;
-    const known = overlay.byKey.size;
+    let differs = false;
     for (const version of view.history(overlay.through, head)) {
       const {key} = version.stored;
       const liveNow = version.operation !== 'delete';
       const difference = overlay.byKey.get(key);
-      // Only the first change after `at` replaced what was there at `at`.
-      if (difference) difference.liveNow = liveNow;
+      if (difference?.liveNow === liveNow) continue;
+      differs = true;
+      // Only the first change after `at` replaced what was there at `at`. Never changed in place: a scan may be reading it.
+      if (difference) overlay.byKey.set(key, {...difference, liveNow});
       else {
-        const then = version.previousRevision === 0 ? undefined : view.version(version.previousRevision);
-        overlay.byKey.set(key, {sortKey: sortKey(key), key, then, liveNow});
+        const was = version.previousRevision === 0 ? undefined : view.version(version.previousRevision);
+        overlay.byKey.set(key, {sortKey: sortKey(key), key, was, liveNow});
       }
     }
     overlay.through = head;
-    if (overlay.byKey.size > known)
-      overlay.sorted = [...overlay.byKey.values()].sort((a, b) => (a.sortKey < b.sortKey ? -1 : a.sortKey > b.sortKey ? 1 : 0));
+    if (differs) overlay.sorted = [...overlay.byKey.values()].sort(bySortKey);
   }
 
   dropBelow(compactedThrough: Revision): void {

@@ -2,7 +2,7 @@
 
 import type {Scan, ScanOptions, Stored} from '../contract.ts';
 import {type Backing, sortKey, type Version, type View} from './backing.ts';
-import type {Difference, Overlays} from './overlay.ts';
+import {type Difference, type Overlays, type UnderWay, withoutUnderWay} from './overlay.ts';
 
 /** Items handled in one turn of the event loop. */
 const scanChunk = 1_000;
@@ -23,12 +23,15 @@ export class Scanner {
   }
 
   /** `at` must be within what is kept. */
-  async scan(type: string, {prefix, after, limit = Number.POSITIVE_INFINITY, at, filter}: ScanOptions): Promise<Scan> {
+  async scan(type: string, options: ScanOptions, underWay: readonly UnderWay[]): Promise<Scan> {
+    const {prefix, after, limit = Number.POSITIVE_INFINITY, at, filter} = options;
     const {head} = this.#backing.state;
     const revision = at ?? head;
-    const view = this.#backing.view(type, limit >= scanChunk || filter !== undefined);
+    const view = this.#backing.view(type, limit >= scanChunk || filter !== undefined || underWay.length > 0);
     try {
-      const differences = revision < head ? this.#overlays.differences(type, view, revision, head) : [];
+      const older = revision < head ? this.#overlays.differences(type, view, revision, head) : [];
+      const ahead = underWay.length > 0 && view.shows(underWay.at(-1)!.version.stored.revision);
+      const differences = ahead ? withoutUnderWay(type, older, underWay) : older;
       const start = sortKey(prefix);
       const from = after === undefined ? start : sortKey(after);
       const exclusive = after !== undefined && from >= start;
@@ -85,22 +88,22 @@ function* merged(view: View, differences: readonly Difference[], from: string, e
     const key = sortKey(version.stored.key);
     let replaced = false;
     for (; position < differences.length && differences[position]!.sortKey <= key; position++) {
-      const {then, sortKey: changed} = differences[position]!;
+      const {was, sortKey: changed} = differences[position]!;
       if (changed === key) replaced = true;
-      if (then) yield then;
+      if (was) yield was;
     }
     if (!replaced) yield version;
   }
   for (; position < differences.length; position++) {
-    const {then} = differences[position]!;
-    if (then) yield then;
+    const {was} = differences[position]!;
+    if (was) yield was;
   }
 }
 
 function liveAt(view: View, differences: readonly Difference[], prefix: string): number | undefined {
   let count = view.count(prefix);
   if (count === undefined) return undefined;
-  for (const {key, then, liveNow} of differences) if (key.startsWith(prefix)) count += Number(then !== undefined) - Number(liveNow);
+  for (const {key, was, liveNow} of differences) if (key.startsWith(prefix)) count += Number(was !== undefined) - Number(liveNow);
   return count;
 }
 
