@@ -19,8 +19,10 @@ export const pod = define({
   prepareForCreate(object, {now}) {
     if (object.spec?.schedulingGates?.length) object.status.conditions = [gatedCondition(now)];
     mergeLabelKeys(object);
+    pairAccountNames(object);
   },
   prepareForUpdate(object, old, {subresource}) {
+    pairAccountNames(object);
     if (subresource === 'status') keepForStatus(object, old);
     else if (subresource === 'ephemeralcontainers') {
       const ephemeral = object.spec?.ephemeralContainers;
@@ -73,6 +75,12 @@ const gatedCondition = (now: number): JsonObject => ({
   reason: 'SchedulingGated',
   message: 'Scheduling is blocked due to non-empty scheduling gates',
 });
+
+/** The name of the service account is served under its older name too. */
+function pairAccountNames({spec}: KubeObject): void {
+  const name = spec?.serviceAccountName || spec?.serviceAccount;
+  if (name) Object.assign(spec, {serviceAccountName: name, serviceAccount: name});
+}
 
 /** matchLabelKeys of affinity and of spreading become part of the selectors that they refine. */
 function mergeLabelKeys({spec, metadata}: KubeObject): void {

@@ -37,7 +37,6 @@ function patchClusterIps({spec}: KubeObject, {spec: old}: KubeObject): void {
   const samePlural = sameJson(spec.clusterIPs, old?.clusterIPs);
   if (!sameSingle && samePlural) {
     if (!spec.clusterIP) delete spec.clusterIPs;
-    else if (old?.clusterIP) spec.clusterIPs = [spec.clusterIP, ...((spec.clusterIPs ?? []) as string[]).slice(1)];
     else spec.clusterIPs = [spec.clusterIP];
   }
 }
