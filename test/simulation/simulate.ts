@@ -67,10 +67,12 @@ export async function simulate({seed, path, turns = 1_500}: SimulationOptions): 
     clock.advance(10);
     if (path === undefined || random() > 0.004) continue;
     restarts++;
+    await archivists.advance(store);
     await store.close();
     store = await open();
-    reached = faulty(store, seed + restarts, rates);
+    // Before anybody can compact.
     await archivists.follow(store);
+    reached = faulty(store, seed + restarts, rates);
   }
   running = false;
   for (const outcome of await settled) if (outcome.status === 'rejected') throw outcome.reason;
@@ -113,6 +115,10 @@ async function archive(first: Store, history: History) {
   await follow(first);
   return {
     follow,
+    /** Live subscribers have been told everything up to the head, also where nothing of their type changed. */
+    async advance(store: Store): Promise<void> {
+      for (const type of types) through.set(type, Math.max(through.get(type)!, await store.head(type)));
+    },
     async finish(store: Store): Promise<void> {
       for (const type of types) {
         const head = await store.head(type);
