@@ -1,7 +1,8 @@
-/** Scale: the replicas of a workload, to and from it. */
+/** Scale: the replicas of a workload, to and from it. Who owns them is in apply/scale-fields.ts. */
 import type {KubeObject} from '../object.ts';
-import {formatLabelSelector, type Operator, type Requirement} from '../selector/labels.ts';
+import {type LabelSelectorObject, printLabelSelector, requirementsOf} from '../selector/labels.ts';
 
+/** What deployments, replicasets, statefulsets and replicationcontrollers look like through their scale subresource. */
 export function scaleOf(parent: KubeObject): KubeObject {
   const {name, namespace, uid, resourceVersion, creationTimestamp} = parent.metadata;
   const selector = selectorText(parent);
@@ -26,15 +27,8 @@ export function applyScale(parent: KubeObject, scale: KubeObject): void {
   parent.spec = {...parent.spec, replicas: scale.spec?.replicas ?? 0};
 }
 
-const operators: Record<string, Operator> = {In: 'in', NotIn: 'notin', Exists: 'exists', DoesNotExist: '!'};
-
-function selectorText(parent: KubeObject): string {
-  const selector = parent.spec?.selector ?? {};
+function selectorText({kind, spec}: KubeObject): string {
   // A ReplicationController's selector is a plain map.
-  const isMap = parent.kind === 'ReplicationController';
-  const labels: Record<string, string> = isMap ? selector : (selector.matchLabels ?? {});
-  const requirements: Requirement[] = Object.entries(labels).map(([key, value]) => ({key, operator: '=', values: [value]}));
-  for (const {key, operator, values} of isMap ? [] : (selector.matchExpressions ?? []))
-    requirements.push({key, operator: operators[operator] ?? 'in', values: [...(values ?? [])].sort()});
-  return formatLabelSelector(requirements.sort((a, b) => (a.key < b.key ? -1 : 1)));
+  const selector: LabelSelectorObject = kind === 'ReplicationController' ? {matchLabels: spec?.selector} : (spec?.selector ?? {});
+  return printLabelSelector(requirementsOf(selector));
 }

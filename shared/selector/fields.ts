@@ -20,10 +20,10 @@ export function parseFieldSelector(text: string, resource: SelectableResource): 
   const requirements: FieldRequirement[] = [];
   for (const term of terms) {
     if (term === '') continue;
-    const parts = /^([^]*?)(!=|==|=)([^]*)$/.exec(term);
+    const parts = /^(.*?)(!=|==|=)(.*)$/s.exec(term);
     if (!parts) throw badRequest(`invalid selector: '${text}'; can't understand '${term}'`);
     const [, field = '', operator, raw = ''] = parts;
-    const value = unescape(raw);
+    const value = unescapeValue(raw);
     // The reference takes a lone operator for no requirement at all.
     if (field !== '' || value !== '') requirements.push({field, operator: operator === '!=' ? '!=' : '=', value});
   }
@@ -76,8 +76,8 @@ function splitTerms(text: string): string[] {
   return terms;
 }
 
-function unescape(text: string): string {
-  return text.replace(/\\([^])?|=/gu, (found, escaped: string | undefined) => {
+function unescapeValue(text: string): string {
+  return text.replace(/\\(.)?|=/gsu, (found, escaped: string | undefined) => {
     if (found === '=') throw badRequest('invalid field selector: unescaped character in value: 61');
     if (escaped !== '\\' && escaped !== ',' && escaped !== '=')
       throw badRequest(`invalid field selector: invalid escape sequence: \\${escaped ?? ''}`);
