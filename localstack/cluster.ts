@@ -37,6 +37,8 @@ export interface ClusterOptions {
   continueTokenTtlMs?: number;
   livezGracePeriodMs?: number;
   log?: Log;
+  /** Every request leaves a line in the log. */
+  logRequests?: boolean;
 }
 
 export interface Cluster {
@@ -111,6 +113,7 @@ async function raise(
     ...endpoint,
     tls: {key: pki.serving.key, certificate: pki.serving.certificate, clientCa: pki.ca.certificate},
     ...(options.log && {log: options.log}),
+    trace: options.logRequests ?? false,
   });
   let api: Api | undefined;
   try {

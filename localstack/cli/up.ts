@@ -31,6 +31,9 @@ export interface UpFlags {
 /** Requests under way get as long as the API itself would give them. */
 const graceMs = 60_000;
 
+/** The verbosity at which requests are logged, as near to the reference's as ours goes. */
+const requestsFrom = 3;
+
 export async function up(flags: UpFlags, start: (options: ClusterOptions) => Promise<Cluster>): Promise<void> {
   const data = resolve(flags.data);
   const log = await openLog(flags.loggingFormat, flags.v);
@@ -85,6 +88,7 @@ async function optionsOf(flags: UpFlags, data: string, kubeconfig: string, log: 
     data,
     kubeconfig,
     log,
+    logRequests: flags.v >= requestsFrom,
     adminToken: false,
     inMemory: flags.inMemory ?? false,
     listen: flags.listen,

@@ -14,12 +14,33 @@ export interface Desk {
   closing: boolean;
   inFlight: number;
   readonly bodies: BodyBudget;
+  /** Every request leaves a line in the log. */
+  readonly trace: boolean;
 }
 
 /** The reference's words for requests that its flow control turns away. */
 export const overloaded = (): ApiResponse => statusResponse(tooManyRequests('Too many requests, please try again later.', 1));
 
-export async function answer(desk: Desk, request: GatewayRequest): Promise<ApiResponse> {
+export function answer(desk: Desk, request: GatewayRequest): Promise<ApiResponse> {
+  return desk.trace ? traced(desk, request) : answered(desk, request);
+}
+
+async function traced(desk: Desk, request: GatewayRequest): Promise<ApiResponse> {
+  const begin = performance.now();
+  const response = await answered(desk, request);
+  const query = request.query.length > 0 ? {query: new URLSearchParams(request.query as [string, string][]).toString()} : {};
+  const fields = {
+    method: request.method,
+    path: request.path,
+    ...query,
+    status: response.status,
+    ms: Number((performance.now() - begin).toFixed(2)),
+  };
+  desk.log?.info({...fields, agent: request.headers['user-agent']}, 'request');
+  return response;
+}
+
+async function answered(desk: Desk, request: GatewayRequest): Promise<ApiResponse> {
   try {
     const response = await desk.api.handle(request);
     return worthCompressing(response, request.headers['accept-encoding']) ? await compressed(response) : response;

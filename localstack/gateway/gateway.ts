@@ -32,6 +32,8 @@ export interface GatewayOptions {
   /** PEM: key and chain of the server, and the CA that client certificates are verified with. */
   tls: {key: string; certificate: string; clientCa?: string};
   log?: Log;
+  /** Every request leaves a line in the log. */
+  trace?: boolean;
 }
 
 export interface Gateway {
@@ -57,7 +59,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     opened = resolve;
   });
   const waiting: Pick<Api, 'handle'> = {handle: async (request) => (await opening).handle(request)};
-  const desk: Desk = {api: waiting, log: options.log, closing: false, inFlight: 0, bodies: new BodyBudget()};
+  const desk: Desk = {api: waiting, log: options.log, closing: false, inFlight: 0, bodies: new BodyBudget(), trace: options.trace ?? false};
 
   const second = createHttp2Server({
     settings: {maxConcurrentStreams, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxHeaderBytes, enablePush: false},
