@@ -68,7 +68,7 @@ import {volumeAttachmentTable} from './storage/volumeattachment.table.ts';
 import {volumeAttributesClassTable} from './storage/volumeattributesclass.table.ts';
 import {storageVersionMigrationTable} from './storagemigration/storageversionmigration.table.ts';
 
-const tables: Readonly<Record<string, Readonly<Record<string, KindTable>>>> = {
+export const tables: Readonly<Record<string, Readonly<Record<string, KindTable>>>> = {
   '': {
     ComponentStatus: componentStatusTable,
     ConfigMap: configMapTable,
