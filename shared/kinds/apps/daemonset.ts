@@ -1,11 +1,13 @@
 /** A pod on each node. */
 import {sameJson} from '../common/equal.ts';
+import {workloadWarnings} from '../common/workload-warnings.ts';
 import {define} from '../define.ts';
 import {validateDaemonSet, validateDaemonSetUpdate} from './daemonset.validate.ts';
 
 const generationAnnotation = 'deprecated.daemonset.template.generation';
 
 export const daemonSet = define({
+  ...workloadWarnings(),
   validate: validateDaemonSet,
   validateUpdate: (object, old, {subresource}) => validateDaemonSetUpdate(object, old, subresource),
   generation: true,

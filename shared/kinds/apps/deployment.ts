@@ -1,8 +1,10 @@
 /** Replicas that roll from one template to the next. */
+import {workloadWarnings} from '../common/workload-warnings.ts';
 import {define, setOrDelete} from '../define.ts';
 import {validateDeployment, validateDeploymentUpdate} from './deployment.validate.ts';
 
 export const deployment = define({
+  ...workloadWarnings({named: true}),
   validate: validateDeployment,
   validateUpdate: (object, old, {subresource}) => validateDeploymentUpdate(object, old, subresource),
   generation: true,

@@ -9,6 +9,8 @@ export const namespace = define({
   deleteReturnsObject: true,
   newStatus: () => ({phase: 'Active'}),
   prepareForCreate(object) {
+    // Defaulted before it is judged: a name that is no label value is named twice.
+    if (object.metadata.name) object.metadata.labels = {...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name};
     const finalizers: string[] = object.spec?.finalizers ?? [];
     object.spec = {...object.spec, finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']};
   },

@@ -1,5 +1,6 @@
 /** A request for storage. */
-import type {JsonObject} from '../../object.ts';
+import type {JsonObject, KubeObject} from '../../object.ts';
+import {claimWarnings} from '../common/pod-warnings.ts';
 import {define} from '../define.ts';
 import {validatePersistentVolumeClaim, validatePersistentVolumeClaimUpdate} from './persistentvolumeclaim.validate.ts';
 
@@ -25,6 +26,8 @@ function dropForeignSource(spec: JsonObject, old?: JsonObject): void {
 }
 
 export const persistentVolumeClaim = define({
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
   validate: validatePersistentVolumeClaim,
   validateUpdate: (object, old, {subresource}) => validatePersistentVolumeClaimUpdate(object, old, subresource),
   deleteReturnsObject: true,
@@ -43,3 +46,13 @@ export const persistentVolumeClaim = define({
   },
   selectableFields: (object) => ({name: object.metadata.name ?? ''}),
 });
+
+const betaClass = 'volume.beta.kubernetes.io/storage-class';
+
+function warnings({metadata, spec}: KubeObject): string[] {
+  const annotated = metadata.annotations?.[betaClass] !== undefined;
+  return [
+    ...(annotated ? [`metadata.annotations[${betaClass}]: deprecated since v1.8; use "storageClassName" attribute instead`] : []),
+    ...claimWarnings(spec, 'spec'),
+  ];
+}

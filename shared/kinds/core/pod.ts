@@ -20,6 +20,7 @@ export const pod = define({
     if (object.spec?.schedulingGates?.length) object.status.conditions = [gatedCondition(now)];
     mergeLabelKeys(object);
     pairAccountNames(object);
+    if (object.spec?.terminationGracePeriodSeconds < 0) object.spec.terminationGracePeriodSeconds = 1;
   },
   prepareForUpdate(object, old, {subresource}) {
     pairAccountNames(object);
@@ -106,11 +107,24 @@ function refine(term: JsonObject | undefined, labels: Record<string, string>): v
   add(term.mismatchLabelKeys, 'NotIn');
 }
 
+/** Clients that know only the first address must still be able to write it. */
+function pairAddresses(status: JsonObject): void {
+  for (const [single, many] of [
+    ['podIP', 'podIPs'],
+    ['hostIP', 'hostIPs'],
+  ] as const) {
+    const first = (status[many] as {ip?: string}[] | undefined)?.[0]?.ip;
+    if (status[single] && single === 'podIP' && first !== status[single]) status[many] = [{ip: status[single]}];
+    else if (!status[single] && first) status[single] = first;
+  }
+}
+
 function keepForStatus(object: KubeObject, old: KubeObject): void {
   setOrDelete(object.metadata, 'ownerReferences', old.metadata.ownerReferences);
   setOrDelete(object.metadata, 'deletionTimestamp', old.metadata.deletionTimestamp);
   const status = object.status;
   if (!status) return;
+  pairAddresses(status);
   if (!status.qosClass && old.status?.qosClass) status.qosClass = old.status.qosClass;
   if (!status.observedGeneration && old.status?.observedGeneration) status.observedGeneration = old.status.observedGeneration;
   const before: {type: string; observedGeneration?: number}[] = [...(old.status?.conditions ?? [])];

@@ -1,8 +1,10 @@
 /** The first controller of replicas. */
+import {workloadWarnings} from '../common/workload-warnings.ts';
 import {define} from '../define.ts';
 import {validateReplicationController, validateReplicationControllerUpdate} from './replicationcontroller.validate.ts';
 
 export const replicationController = define({
+  ...workloadWarnings({named: true}),
   validate: validateReplicationController,
   validateUpdate: (object, old, {subresource}) => validateReplicationControllerUpdate(object, old, subresource),
   generation: true,

@@ -1,6 +1,8 @@
 /** A service: one address for a set of pods. Its fields hang together by type, so that a change of type clears what no longer applies. */
 import type {JsonObject, KubeObject} from '../../object.ts';
 import {sameJson} from '../common/equal.ts';
+import {ipWarnings} from '../common/ip.ts';
+import {list} from '../common/loose.ts';
 import {define} from '../define.ts';
 import {validateService, validateServiceUpdate} from './service.validate.ts';
 
@@ -9,6 +11,8 @@ interface Port extends JsonObject {
 }
 
 export const service = define({
+  warningsOnCreate: warnings,
+  warningsOnUpdate: warnings,
   validate: (object) => validateService(object),
   validateUpdate: (object, old, {subresource}) => validateServiceUpdate(object, old, subresource),
   name: 'dns1123Label',
@@ -70,4 +74,31 @@ function dropDependentFields(object: KubeObject, stored: KubeObject): void {
   }
   if (isReachable(old) && !isReachable(spec) && same('externalTrafficPolicy')) drop('externalTrafficPolicy');
   if (spec.type !== 'LoadBalancer') object.status = {...object.status, loadBalancer: {}};
+}
+
+function warnings({metadata, spec}: KubeObject): string[] {
+  const texts: string[] = [];
+  const addresses = (field: string): string[] =>
+    list(spec?.[field]).flatMap((ip: string, index) => ipWarnings(`spec.${field}[${index}]`, ip));
+  const headless = spec?.type === 'ClusterIP' && spec.clusterIP === 'None';
+  const named = spec?.type === 'ExternalName';
+  const external = list(spec?.externalIPs).length > 0;
+  if (metadata.annotations?.['service.kubernetes.io/topology-aware-hints'] !== undefined)
+    texts.push(
+      'annotation service.kubernetes.io/topology-aware-hints is deprecated, please use service.kubernetes.io/topology-mode instead',
+    );
+  if (spec?.clusterIP && spec.clusterIP !== 'None') texts.push(...addresses('clusterIPs'));
+  if (headless) {
+    if (spec.loadBalancerIP) texts.push('spec.loadBalancerIP is ignored for headless services');
+    if (external) texts.push('spec.externalIPs is ignored for headless services');
+    if (spec.sessionAffinity !== 'None') texts.push('spec.SessionAffinity is ignored for headless services');
+  }
+  texts.push(...addresses('externalIPs'));
+  if (external && !headless && !named) texts.push('spec.externalIPs is deprecated and may no longer be implemented in some clusters');
+  if (spec?.loadBalancerIP) texts.push(...ipWarnings('spec.loadBalancerIP', spec.loadBalancerIP));
+  if (named && external) texts.push('spec.externalIPs is ignored when spec.type is "ExternalName"');
+  if (!named && spec?.externalName) texts.push('spec.externalName is ignored when spec.type is not "ExternalName"');
+  if (spec?.trafficDistribution === 'PreferClose')
+    texts.push('spec.trafficDistribution: "PreferClose" is deprecated; use "PreferSameZone"');
+  return texts;
 }
