@@ -121,7 +121,7 @@ async function raise(
     const trusted = options.tls ? pki.serving.certificate : pki.ca.certificate;
     const adminToken = options.adminToken === false ? undefined : randomBytes(24).toString('base64url');
     const staticTokens = new Map(options.staticTokens);
-    if (adminToken !== undefined) staticTokens.set(adminToken, {name: adminName, groups: [mastersGroup, 'system:authenticated']});
+    if (adminToken !== undefined) staticTokens.set(adminToken, {name: adminName, groups: [mastersGroup]});
     api = parts.createApi({
       store,
       staticTokens,

@@ -16,7 +16,6 @@ import {textLog} from './logging.ts';
 import {program} from './main.ts';
 import {readObjects} from './object-stream.ts';
 import {storedObjects} from './status.ts';
-import {parseTokens} from './token-file.ts';
 import {cidrs, duration, emulatedVersion, featureGates, portRange, previousMinor, runtimeConfig} from './values.ts';
 
 test('the release says the same everywhere', () => expect(version).toBe(manifest.version));
@@ -53,16 +52,6 @@ describe('values in the formats of kube-apiserver', () => {
     expect(() => runtimeConfig('api/all=true')).toThrow('not supported');
     expect(previousMinor('1.35')).toBe('1.35');
     expect(() => previousMinor('1.30')).toThrow('1.35');
-  });
-
-  test('the token file: quotes, groups, and what is wrong with a line', () => {
-    const tokens = parseTokens('tok,admin,1,"system:masters,dev"\n\n# note\nplain,bob,\nq,"a ""b""",uid\n', 'f.csv');
-    expect(tokens.get('tok')).toEqual({name: 'admin', uid: '1', groups: ['system:masters', 'dev', 'system:authenticated']});
-    expect(tokens.get('plain')).toEqual({name: 'bob', groups: ['system:authenticated']});
-    expect(tokens.get('q')?.name).toBe('a "b"');
-    expect(() => parseTokens('a,b,c\nonly,two\n', 'f.csv')).toThrow('f.csv:2: must have at least 3 columns');
-    expect(() => parseTokens(',b,c\n', 'f.csv')).toThrow('f.csv:1: empty token');
-    expect(() => parseTokens('a,"b,c\n', 'f.csv')).toThrow('f.csv:1: unbalanced quotes');
   });
 });
 

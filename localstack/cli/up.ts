@@ -100,6 +100,8 @@ async function optionsOf(flags: UpFlags, data: string, kubeconfig: string, log: 
     livezGracePeriodMs: flags.livezGracePeriod,
     ...(flags.serviceAccountIssuer !== undefined && {serviceAccountIssuer: flags.serviceAccountIssuer}),
     ...(flags.tlsCertFile !== undefined && {tls: {certificateFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile!}}),
-    ...(flags.tokenAuthFile !== undefined && {staticTokens: await (await import('./token-file.ts')).readTokenFile(flags.tokenAuthFile)}),
+    ...(flags.tokenAuthFile !== undefined && {
+      staticTokens: await (await import('./token-file.ts')).readTokenFile(flags.tokenAuthFile, log),
+    }),
   };
 }

@@ -268,6 +268,26 @@ describe('streams', () => {
     );
   });
 
+  test('many large answers at once share one connection', async () => {
+    const large = Buffer.alloc(8 * 1024 * 1024, 0x78);
+    await withGateway(
+      () => ({status: 200, headers: {}, body: large}),
+      async (gateway) => {
+        const {ca} = await testPki();
+        const session = connectHttp2(`https://127.0.0.1:${gateway.port}`, {ca: ca.certificate, maxSessionMemory: 1_000});
+        const sizes = await Promise.all(
+          Array.from({length: 24}, async () => {
+            let size = 0;
+            for await (const chunk of session.request({':path': '/'})) size += chunk.length;
+            return size;
+          }),
+        );
+        session.close();
+        expect(new Set(sizes)).toEqual(new Set([large.length]));
+      },
+    );
+  });
+
   test.each(protocols)('a client that leaves ends the stream and aborts the signal over %s', async (name) => {
     let request: ApiRequest | undefined;
     let returned = false;

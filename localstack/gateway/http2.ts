@@ -11,7 +11,7 @@ import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
 import {pump} from './stream.ts';
 import {parseTarget} from './target.ts';
-import {connectionWindowBytes, idleMs, requestMs} from './transport-limits.ts';
+import {connectionWindowBytes, idleMs, pieceBytes, requestMs} from './transport-limits.ts';
 
 interface SessionState {
   peer: Peer;
@@ -110,8 +110,14 @@ async function write({status, headers, body}: ApiResponse, stream: ServerHttp2St
     stream.respond(out, {endStream: true});
   } else {
     stream.respond(out);
-    stream.end(body);
+    if (body.length <= pieceBytes) stream.end(body);
+    else return pump(pieces(body), stream);
   }
+}
+
+/** What waits in a connection counts against its memory, and 20 large lists at once are what a controller manager starts with. */
+async function* pieces(body: Uint8Array): AsyncGenerator<Uint8Array> {
+  for (let at = 0; at < body.length; at += pieceBytes) yield body.subarray(at, at + pieceBytes);
 }
 
 function refuse(stream: ServerHttp2Stream, method: string, path: string | undefined): void {

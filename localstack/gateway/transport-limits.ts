@@ -16,8 +16,10 @@ export const maxConcurrentStreams = 250;
 export const streamWindowBytes = 256 * 1024;
 /** Window of a whole connection, in the same spirit. */
 export const connectionWindowBytes = 4 * 1024 * 1024;
-/** What Node may hold for one HTTP/2 connection, MiB: 250 watches with a full socket buffer each stay below. */
-export const sessionMemoryMiB = 64;
+/** Longer answers wait outside of an HTTP/2 connection, piece by piece, until the client has taken what came before. */
+export const pieceBytes = 128 * 1024;
+/** What Node may hold for one HTTP/2 connection, MiB: beyond it streams are refused. All of them with a piece each stay below. */
+export const sessionMemoryMiB = 128;
 /** Header fields of one request. */
 export const maxHeaderFields = 1_000;
 /** All bodies that are still on their way: strangers who send slowly, and many at once, must not fill the memory before anybody knows them. */
