@@ -1,6 +1,6 @@
 /** The two ways to open the embedded store. LMDB is loaded only by those who ask for it. */
 
-import {mkdir, stat} from 'node:fs/promises';
+import {mkdir} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {RootDatabase} from 'lmdb';
 import type {Clock} from '../../clock.ts';
@@ -29,14 +29,21 @@ export async function openMemory(options: {clock?: Clock} = {}): Promise<Store> 
  * @throws StoreError InUse (another process has the folder), NewerFormat, Corrupt
  */
 export async function openEmbedded({path, clock, cacheBytes = defaultCacheBytes}: EmbeddedOptions): Promise<Store> {
-  const [{open}, {claim}, lmdb] = await Promise.all([import('lmdb'), import('./owner.ts'), import('./lmdb.ts')]);
+  const [{open}, {claim}, {assertWhole}, lmdb] = await Promise.all([
+    import('lmdb'),
+    import('./owner.ts'),
+    import('./whole.ts'),
+    import('./lmdb.ts'),
+  ]);
   await mkdir(path, {recursive: true});
-  const release = await claim(open, join(path, 'owner.mdb'));
+  const owner = join(path, 'owner.mdb');
   const file = join(path, 'store.mdb');
+  await assertWhole(owner);
+  const release = await claim(open, owner);
   let root: RootDatabase | undefined;
   try {
+    await assertWhole(file);
     root = open({path: file, noSubdir: true, maxDbs: 8, mapSize: mapBytes, overlappingSync: false, ...unbatched});
-    await assertWhole(root, file);
     const tables = lmdb.openTables(root);
     const meta = lmdb.readMeta(tables);
     if (meta && meta.format > lmdb.storeFormat)
@@ -56,17 +63,6 @@ export async function openEmbedded({path, clock, cacheBytes = defaultCacheBytes}
 
 /** Writes of a turn are grouped by the engine; lmdb's own grouping would add a turn to each commit. Missing from its types. */
 const unbatched = {eventTurnBatching: false};
-
-/** Pages that LMDB may have counted at the end of the file without ever writing them. */
-const unwrittenPages = 64;
-
-/** Reading a page that a truncated file does not have would kill the process. */
-async function assertWhole(root: RootDatabase, file: string): Promise<void> {
-  const {lastPageNumber, pageSize} = root.getStats() as {lastPageNumber: number; pageSize: number};
-  const {size} = await stat(file);
-  if (size < (lastPageNumber + 1 - unwrittenPages) * pageSize)
-    throw new StoreError('Corrupt', `${file} ends after ${size} bytes, before page ${lastPageNumber}`);
-}
 
 function translated(error: unknown, path: string): unknown {
   if (error instanceof StoreError) return error;
