@@ -23,6 +23,8 @@ export interface Reply {
 export interface Remote {
   readonly url: string;
   request(method: string, path: string, body?: object): Promise<Reply>;
+  /** Without a second attempt: for asking how the server is. */
+  once(method: string, path: string): Promise<Reply>;
   /** The JSON of a 2xx answer. @throws Refusal with the server's own words otherwise */
   get<T>(path: string): Promise<T>;
   close(): void;
@@ -147,7 +149,7 @@ class HttpsRemote implements Remote {
     for (let attempt = 1; ; attempt++) {
       const last = attempt === attempts;
       try {
-        const reply = await this.#once(method, path, body);
+        const reply = await this.once(method, path, body);
         if (last || (reply.status !== 429 && reply.status < 500) || reply.status === 501) return reply;
         await pause(Number(reply.headers['retry-after'] ?? 0) * 1_000 || backoffMs(attempt));
       } catch (error) {
@@ -168,7 +170,7 @@ class HttpsRemote implements Remote {
     this.#agent.destroy();
   }
 
-  #once(method: string, path: string, body?: object): Promise<Reply> {
+  once(method: string, path: string, body?: object): Promise<Reply> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const headers: Record<string, string> = {accept: 'application/json', 'user-agent': 'clusterless'};
     if (this.#authorization !== undefined) headers['authorization'] = this.#authorization;

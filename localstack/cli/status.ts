@@ -10,7 +10,7 @@ export async function status(flags: {data: string; output: 'text' | 'json'}): Pr
   if (!server) throw new Refusal(`no server runs over ${data}`, 3);
   const remote = await connect({data});
   try {
-    const [ready, metrics] = await Promise.all([remote.request('GET', '/readyz?verbose'), remote.request('GET', '/metrics')]);
+    const [ready, metrics] = await Promise.all([remote.once('GET', '/readyz?verbose'), remote.once('GET', '/metrics')]);
     const objects = metrics.status === 200 ? storedObjects(metrics.text) : [];
     const failing = ready.text.split('\n').filter((line) => line.startsWith('[-]'));
     const facts = {...server, data, ready: ready.status === 200, failing, objects: objects.reduce((sum, [, count]) => sum + count, 0)};
