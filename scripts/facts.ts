@@ -55,7 +55,7 @@ for (const file of readdirSync(join(factsDir, 'types')).sort()) {
   if (!machinery.includes(name) && !served.has(groupVersion)) continue;
   if (Object.keys(facts.kinds).length > 0 && !machinery.slice(0, 7).includes(name)) index[groupVersion] = name;
   const lines = Object.entries(facts.types as Record<string, Record<string, unknown>>)
-    .filter(([typeName, type]) => /^[A-Z]/.test(typeName))
+    .filter(([typeName]) => /^[A-Z]/.test(typeName))
     .map(([typeName, type]) => {
       const fields = type['fields'] as Record<string, unknown>[] | undefined;
       const row = {...pick(type, typeKeys), ...(fields && {fields: fields.map((field) => pick(field, fieldKeys))})};

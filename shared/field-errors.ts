@@ -69,13 +69,7 @@ export const fieldForbidden = (field: string, detail: string): FieldError =>
   make('FieldValueForbidden', 'Forbidden', field, undefined, detail);
 /** `supported` is printed in the order given: the reference sorts sets of values, and leaves lists as they are. */
 export const notSupported = (field: string, value: unknown, supported: readonly string[]): FieldError =>
-  make(
-    'FieldValueNotSupported',
-    'Unsupported value',
-    field,
-    printValue(value),
-    `supported values: ${supported.map(goQuote).join(', ')}`,
-  );
+  make('FieldValueNotSupported', 'Unsupported value', field, printValue(value), `supported values: ${supported.map(goQuote).join(', ')}`);
 export const tooLong = (field: string, maxBytes: number): FieldError =>
   make(
     'FieldValueTooLong',

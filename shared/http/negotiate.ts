@@ -32,7 +32,11 @@ const mediaTypes: Record<string, Format> = {
   'application/vnd.kubernetes.protobuf': 'protobuf',
   'application/vnd.cluster.protobuf': 'protobuf',
 };
-const nameOf: Record<Format, string> = {json: 'application/json', yaml: 'application/yaml', protobuf: 'application/vnd.kubernetes.protobuf'};
+const nameOf: Record<Format, string> = {
+  json: 'application/json',
+  yaml: 'application/yaml',
+  protobuf: 'application/vnd.kubernetes.protobuf',
+};
 
 interface Clause {
   type: string;
@@ -43,10 +47,15 @@ interface Clause {
 const plainJson: Representation = {format: 'json', contentType: 'application/json', pretty: false};
 
 /** @throws StatusError 406 */
-export function negotiate(headers: Readonly<Record<string, string | undefined>>, query: readonly (readonly [string, string])[], offer: Offer): Representation {
+export function negotiate(
+  headers: Readonly<Record<string, string | undefined>>,
+  query: readonly (readonly [string, string])[],
+  offer: Offer,
+): Representation {
   const accept = headers['accept'];
   const pretty = isPretty(headers['user-agent'], query);
-  if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json') return pretty ? {...plainJson, pretty} : plainJson;
+  if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json')
+    return pretty ? {...plainJson, pretty} : plainJson;
   for (const clause of parseAccept(accept)) {
     const chosen = choose(clause, offer, pretty);
     if (chosen) return chosen;

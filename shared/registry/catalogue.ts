@@ -50,7 +50,9 @@ export class Catalogue {
 
   constructor(data: CatalogueData) {
     const isServed = (gv: {group: string; version: string}) =>
-      data.groups.some((group) => group.name === gv.group && group.versions.some((served) => served.default && served.version === gv.version));
+      data.groups.some(
+        (group) => group.name === gv.group && group.versions.some((served) => served.default && served.version === gv.version),
+      );
     this.groups = data.groups
       .map((group) => ({
         name: group.name,

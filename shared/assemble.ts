@@ -1,0 +1,128 @@
+/** Which parts an API is made of, wired together: what createApi walks a request through. */
+import type {ApiOptions, Log} from './api.ts';
+import {type Authenticator, createAuthenticator} from './auth/authenticate.ts';
+import {createAuthorizer} from './auth/authorize.ts';
+import {Impersonator} from './auth/impersonate.ts';
+import {RbacAuthorizer} from './auth/rbac/rbac-authorizer.ts';
+import {RbacIndex, type RbacKind} from './auth/rbac/rbac-index.ts';
+import {TokenIssuer} from './auth/service-account/issuer.ts';
+import {signingKey, type VerificationKey} from './auth/service-account/keys.ts';
+import {type BoundResource, ServiceAccountVerifier} from './auth/service-account/verifier.ts';
+import {TokenAuthenticator} from './auth/tokens.ts';
+import type {Attributes} from './auth/user.ts';
+import {Collections} from './changes/collection.ts';
+import {Hubs} from './changes/hub.ts';
+import {ObjectCaches} from './changes/object-cache.ts';
+import {systemClock} from './clock.ts';
+import {FlowControl} from './http/flow-control.ts';
+import {Metrics} from './http/metrics.ts';
+import {createServiceAllocator} from './registry/allocators/service.ts';
+import {catalogue} from './registry/catalogue.ts';
+import type {Machine} from './registry/context.ts';
+import {cachedLookups} from './registry/lookups.ts';
+import {Reviews} from './registry/reviews/reviews.ts';
+
+export interface Assembly {
+  machine: Machine;
+  log: Log;
+  authenticate: Authenticator;
+  impersonator: Impersonator;
+  issuer: string;
+  verificationKeys: readonly VerificationKey[];
+  flowControlHeaders(attributes: Attributes): Record<string, string> | undefined;
+  /** Resolves when what decides requests (roles, flow schemas) is in memory. */
+  warmUp(): Promise<void>;
+  endWatches(): void;
+}
+
+const silent: Log = {debug() {}, info() {}, warn() {}, error() {}};
+const defaultIssuer = 'https://kubernetes.default.svc.cluster.local';
+const defaultContinueTtlMs = 300_000;
+const boundTypes: Record<BoundResource, string> = {serviceaccounts: 'serviceaccounts', pods: 'pods', secrets: 'secrets', nodes: 'nodes'};
+const rbacTypes: Record<RbacKind, string> = {
+  ClusterRole: 'clusterroles.rbac.authorization.k8s.io',
+  ClusterRoleBinding: 'clusterrolebindings.rbac.authorization.k8s.io',
+  Role: 'roles.rbac.authorization.k8s.io',
+  RoleBinding: 'rolebindings.rbac.authorization.k8s.io',
+};
+
+export function assemble(options: ApiOptions): Assembly {
+  const {store, clock = systemClock, log = silent} = options;
+  const issuer = options.serviceAccountIssuer ?? defaultIssuer;
+  const audiences = [issuer];
+  const caches = new ObjectCaches(store);
+  const rbac = new RbacIndex();
+  const authorizer = createAuthorizer({rbac: new RbacAuthorizer(rbac)});
+  const key = signingKey(options.serviceAccountKey);
+  const serviceAccounts = new ServiceAccountVerifier({
+    keys: [key],
+    issuers: [issuer],
+    audiences,
+    clock,
+    objects: {
+      async get(resource, namespace, name) {
+        const object = (await caches.of(boundTypes[resource])).get(namespace ? `${namespace}/${name}` : name);
+        const {uid, deletionTimestamp} = object?.metadata ?? {};
+        return uid === undefined ? undefined : {uid, ...(deletionTimestamp && {deletionTimestamp})};
+      },
+    },
+  });
+  const tokens = new TokenAuthenticator({audiences, serviceAccounts, ...(options.staticTokens && {staticTokens: options.staticTokens})});
+  const drain = new AbortController();
+  const metrics = new Metrics();
+  const lookups = cachedLookups(caches, authorizer);
+  const machine: Machine = {
+    store,
+    clock,
+    log,
+    catalogue: catalogue(),
+    hubs: new Hubs(store),
+    collections: new Collections(store, clock),
+    caches,
+    authorizer,
+    rbac,
+    lookups,
+    metrics,
+    allocator: createServiceAllocator({
+      store,
+      now: () => clock.now(),
+      ranges: (options.serviceClusterIpRange ?? '10.0.0.0/24').split(','),
+      nodePorts: parsePortRange(options.serviceNodePortRange ?? '30000-32767'),
+    }),
+    reviews: new Reviews({tokens, issuer: new TokenIssuer(issuer, key), audiences, authorizer, rbac, caches, clock}),
+    continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
+    drain: drain.signal,
+  };
+  const flowControl = new FlowControl();
+  return {
+    machine,
+    log,
+    authenticate: createAuthenticator({tokens}),
+    impersonator: new Impersonator(authorizer),
+    issuer,
+    verificationKeys: [key],
+    flowControlHeaders: (attributes) => flowControl.headers(attributes),
+    async warmUp() {
+      const kinds = Object.entries(rbacTypes) as [RbacKind, string][];
+      await Promise.all(
+        kinds.map(async ([kind, type]) => {
+          (await caches.of(type)).onChange((objectKey, object) =>
+            object ? rbac.set(kind, object, objectKey) : rbac.delete(kind, objectKey),
+          );
+        }),
+      );
+      await flowControl.follow(caches);
+    },
+    endWatches: () => drain.abort(),
+  };
+}
+
+/** `30000-32767`, `30000+100`, `30000`. @throws Error */
+export function parsePortRange(text: string): {first: number; last: number} {
+  const match = /^(\d+)(?:([-+])(\d+))?$/.exec(text.trim());
+  const first = Number(match?.[1]);
+  const last = match?.[2] === '-' ? Number(match[3]) : match?.[2] === '+' ? first + Number(match[3]) : first;
+  if (!match || first < 1 || last > 65_535 || last < first)
+    throw new Error(`invalid port range ${JSON.stringify(text)}: want FIRST-LAST within 1-65535`);
+  return {first, last};
+}

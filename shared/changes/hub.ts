@@ -1,0 +1,121 @@
+/**
+ * One subscription of the store for all watchers of a type. A watcher pulls the log until it has caught up and is then handed live
+ * events; one encoding of an event serves all of them. What a watcher does with events is in watcher.ts.
+ */
+import type {Change, Revision, Store, StoreError, Subscription} from '../storage/contract.ts';
+
+export interface LiveWatcher {
+  offer(event: FeedEvent): void;
+  ended(error: StoreError): void;
+}
+
+/** A change with the encodings that were made of it so far, by a key that the encoder chooses. */
+export class FeedEvent {
+  readonly change: Change;
+  readonly #frames = new Map<string, Uint8Array>();
+
+  constructor(change: Change) {
+    this.change = change;
+  }
+
+  frame(key: string, encode: (change: Change) => Uint8Array): Uint8Array {
+    let frame = this.#frames.get(key);
+    if (!frame) {
+      frame = encode(this.change);
+      this.#frames.set(key, frame);
+    }
+    return frame;
+  }
+}
+
+export class Hub {
+  readonly #store: Store;
+  readonly type: string;
+  readonly #watchers = new Set<LiveWatcher>();
+  #subscription: Promise<Subscription> | undefined;
+  /** Everything up to here has been offered to the watchers in the set. */
+  #through: Revision = 0;
+  /** For metrics. */
+  onEvents: (events: number, deliveries: number) => void = () => {};
+
+  constructor(store: Store, type: string) {
+    this.#store = store;
+    this.type = type;
+  }
+
+  get size(): number {
+    return this.#watchers.size;
+  }
+
+  /** Where live delivery stands; the hub subscribes when the first watcher asks. */
+  async through(): Promise<Revision> {
+    this.#subscription ??= this.#subscribe();
+    await this.#subscription;
+    return this.#through;
+  }
+
+  /** Joins live delivery when nothing lies between `position` and it; false when there is more to pull from the log first. */
+  join(watcher: LiveWatcher, position: Revision): boolean {
+    if (position < this.#through) return false;
+    this.#watchers.add(watcher);
+    return true;
+  }
+
+  leave(watcher: LiveWatcher): void {
+    this.#watchers.delete(watcher);
+  }
+
+  async close(): Promise<void> {
+    const subscription = this.#subscription;
+    this.#subscription = undefined;
+    (await subscription)?.close();
+  }
+
+  async #subscribe(): Promise<Subscription> {
+    const from = await this.#store.head(this.type);
+    this.#through = from;
+    return this.#store.subscribe(this.type, from, {
+      changes: (changes, through) => {
+        for (const change of changes) {
+          const event = new FeedEvent(change);
+          for (const watcher of this.#watchers) watcher.offer(event);
+        }
+        this.#through = through;
+        this.onEvents(changes.length, changes.length * this.#watchers.size);
+      },
+      ended: (error) => {
+        this.#subscription = undefined;
+        const watchers = [...this.#watchers];
+        this.#watchers.clear();
+        for (const watcher of watchers) watcher.ended(error);
+      },
+    });
+  }
+}
+
+/** The hubs of a store, one for each type that somebody watches. */
+export class Hubs {
+  readonly #store: Store;
+  readonly #hubs = new Map<string, Hub>();
+
+  constructor(store: Store) {
+    this.#store = store;
+  }
+
+  of(type: string): Hub {
+    let hub = this.#hubs.get(type);
+    if (!hub) {
+      hub = new Hub(this.#store, type);
+      this.#hubs.set(type, hub);
+    }
+    return hub;
+  }
+
+  all(): IterableIterator<Hub> {
+    return this.#hubs.values();
+  }
+
+  async close(): Promise<void> {
+    await Promise.all([...this.#hubs.values()].map((hub) => hub.close()));
+  }
+}

@@ -1,0 +1,68 @@
+/** Starts what runs beside requests, in order, and knows how far it is: health asks here. */
+import type {ApiOptions} from '../api.ts';
+import type {Assembly} from '../assemble.ts';
+import type {Client} from '../client/client.ts';
+import type {HealthState} from '../http/health.ts';
+import {bootstrap} from './bootstrap/bootstrap.ts';
+import {GarbageCollector} from './garbage-collector.ts';
+import {NamespaceController} from './namespaces.ts';
+import {Retention} from './retention.ts';
+
+const defaultHistoryMs = 3_600_000;
+
+export class Controllers {
+  readonly #options: Assembly & {client: Client; options: ApiOptions};
+  readonly #namespaces: NamespaceController;
+  readonly #garbage: GarbageCollector;
+  readonly #retention: Retention;
+  readonly #startedAt: number;
+  #stopBootstrap: (() => Promise<void>) | undefined;
+  #started = false;
+  #draining = false;
+  #stopped = false;
+
+  constructor(options: Assembly & {client: Client; options: ApiOptions}) {
+    this.#options = options;
+    const {machine, client, log} = options;
+    const common = {client, catalogue: machine.catalogue, caches: machine.caches, clock: machine.clock, log};
+    this.#namespaces = new NamespaceController(common);
+    this.#garbage = new GarbageCollector(common);
+    this.#retention = new Retention({
+      store: machine.store,
+      client,
+      clock: machine.clock,
+      log,
+      historyMs: options.options.watchHistoryMs ?? defaultHistoryMs,
+    });
+    this.#startedAt = machine.clock.now();
+  }
+
+  readonly state = (): HealthState => ({
+    started: this.#started,
+    draining: this.#draining,
+    storeFailing: this.#stopped ? 'the store is closed' : undefined,
+    withinGrace: this.#options.machine.clock.now() - this.#startedAt < (this.#options.options.livezGracePeriodMs ?? 0),
+  });
+
+  async start(): Promise<void> {
+    const {machine, client, options} = this.#options;
+    await this.#options.warmUp();
+    this.#stopBootstrap = await bootstrap({client, machine, options});
+    await this.#namespaces.start();
+    this.#retention.start();
+    this.#started = true;
+    // Its graph spans all types: reading them is not worth waiting for. A deletion before it is done is seen when it is.
+    void this.#garbage
+      .start()
+      .catch((error: unknown) => this.#options.log.error({error: String(error)}, 'garbage collector did not start'));
+  }
+
+  drain(): void {
+    this.#draining = true;
+  }
+
+  async stop(): Promise<void> {
+    this.#stopped = true;
+    await Promise.all([this.#namespaces.stop(), this.#garbage.stop(), this.#retention.stop(), this.#stopBootstrap?.()]);
+  }
+}

@@ -1,0 +1,111 @@
+/**
+ * Puts the rooms together. A request walks through them in this order: what is it about, who is it from, may it, then its handler;
+ * whatever goes wrong on the way becomes a Status.
+ */
+import type {Api, ApiOptions} from './api.ts';
+import {type Assembly, assemble} from './assemble.ts';
+import {auditIdOf} from './auth/audit.ts';
+import {requireAllowed} from './auth/authorize.ts';
+import {impersonates, wantedUser} from './auth/impersonation-headers.ts';
+import {mastersGroup, type UserInfo} from './auth/user.ts';
+import {LocalClient} from './client/local.ts';
+import {Controllers} from './controllers/controllers.ts';
+import type {StatusError} from './errors.ts';
+import type {ApiRequest, ApiResponse} from './http/messages.ts';
+import {negotiate, plainOffer, type Representation} from './http/negotiate.ts';
+import {NonResourceRoutes} from './http/non-resource.ts';
+import {attributesOf, type RequestInfo, requestInfo} from './http/request-info.ts';
+import {statusOf} from './http/status.ts';
+import {warningHeaders} from './http/warnings.ts';
+import {handleResource, notFoundPath} from './registry/handlers.ts';
+import {encodeBody, headersFor} from './registry/respond.ts';
+
+export type {Api, ApiOptions} from './api.ts';
+
+const ownUser: UserInfo = {name: 'system:apiserver', groups: [mastersGroup, 'system:authenticated']};
+
+export function createApi(options: ApiOptions): Api {
+  const assembly = assemble(options);
+  const {machine, log} = assembly;
+  const handle = (request: ApiRequest): Promise<ApiResponse> =>
+    handleRequest(assembly, nonResource, options.user ? {user: options.user, ...request} : request);
+  const client = new LocalClient({handle}, ownUser, 'kube-apiserver');
+  const controllers: Controllers = new Controllers({...assembly, client, options});
+  const nonResource: NonResourceRoutes = new NonResourceRoutes(assembly, controllers.state, options);
+  return {
+    handle,
+    client,
+    store: machine.store,
+    start: () => controllers.start(),
+    drain: () => controllers.drain(),
+    async close() {
+      controllers.drain();
+      assembly.endWatches();
+      await controllers.stop();
+      await machine.hubs.close();
+      await machine.caches.close();
+      machine.collections.close();
+      log.debug({}, 'api closed');
+    },
+  };
+}
+
+async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes, request: ApiRequest): Promise<ApiResponse> {
+  const {machine} = assembly;
+  const warnings: string[] = [];
+  let info: RequestInfo | undefined;
+  let finished: ((code: number) => void) | undefined;
+  let flowControl: Record<string, string> | undefined;
+  let response: ApiResponse;
+  try {
+    info = requestInfo(request.method, request.path, request.query);
+    finished = machine.metrics.requestStarted(info);
+    let user = await assembly.authenticate(request, (text) => warnings.push(text));
+    if (impersonates(request.headers)) {
+      const wanted = wantedUser(request.headers);
+      if (wanted) ({user} = await assembly.impersonator.impersonate(wanted, attributesOf(info, user)));
+    }
+    const attributes = attributesOf(info, user);
+    flowControl = assembly.flowControlHeaders(attributes);
+    const decision = requireAllowed(machine.authorizer, attributes);
+    if (decision instanceof Promise) await decision;
+    if (info.isResourceRequest) {
+      const resource = machine.catalogue.find(info.group, info.version, info.resource);
+      if (!resource) throw notFoundPath();
+      response = await handleResource({machine, request, info, user, resource, warnings});
+    } else response = await nonResource.answer(request, info);
+  } catch (error) {
+    response = errorResponse(assembly, request, error);
+  }
+  finished?.(response.status);
+  const {headers} = response;
+  headers['audit-id'] = auditIdOf(request.headers);
+  if (flowControl) Object.assign(headers, flowControl);
+  if (warnings.length > 0) headers['warning'] = warningHeaders(warnings);
+  return response;
+}
+
+function errorResponse({log}: Assembly, request: ApiRequest, error: unknown): ApiResponse {
+  const status = statusOf(error);
+  if (status.status.code >= 500 && !status.status.details?.retryAfterSeconds)
+    log.error({error: describe(error), method: request.method, path: request.path}, 'request failed');
+  const representation = representationFor(request, status);
+  return {
+    status: status.status.code,
+    headers: {...headersFor(representation), ...status.headers},
+    body: encodeBody(representation, status.status),
+  };
+}
+
+const describe = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error));
+
+const indented: Representation = {format: 'json', contentType: 'application/json', pretty: true};
+
+/** A client whose Accept cannot be met still gets to read why. */
+function representationFor(request: ApiRequest, error: StatusError): Representation {
+  try {
+    return negotiate(request.headers, request.query, plainOffer);
+  } catch {
+    return error.status.code === 406 ? indented : {...indented, pretty: false};
+  }
+}

@@ -1,0 +1,152 @@
+/** POST to a collection: a new object. */
+
+import {admit} from '../admission/admit.ts';
+import {managerOf, updateManagedFields} from '../apply/managed-fields.ts';
+import {alreadyExists, badRequest} from '../errors.ts';
+import {invalidObject} from '../field-errors.ts';
+import {negotiate, objectOffer} from '../http/negotiate.ts';
+import {type WriteOptions, writeOptions} from '../http/write-options.ts';
+import {strategyFor, validateForCreate} from '../kinds/index.ts';
+import {groupVersion, type KubeObject} from '../object.ts';
+import {typeByKind} from '../schema/types.ts';
+import {isStoreError, type Stored} from '../storage/contract.ts';
+import {decodeObject} from './body.ts';
+import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts';
+import {imageEncoder} from './encode.ts';
+import {createHook} from './hooks.ts';
+import {indexOf} from './index-of.ts';
+import {respondImage, respondObject, served} from './respond.ts';
+import {timestamp} from './time.ts';
+
+export const create: Handler = async (context) => {
+  const {request} = context;
+  const representation = negotiate(request.headers, request.query, objectOffer);
+  const options = writeOptions('CreateOptions', request.query);
+  const object = decodeObject(context, options.fieldValidation);
+  const created = await createObject(context, object, options);
+  return created.stored
+    ? respondImage(context, representation, created.stored.image, 201)
+    : respondObject(context, representation, served(context.resource, created.object), 201);
+};
+
+export interface Created {
+  object: KubeObject;
+  /** Absent for a dry run. */
+  stored?: Stored;
+}
+
+/** A generated name that is taken is tried again with another ending, this often. */
+const generatedNameAttempts = 8;
+
+/** Everything after decoding: names, admission, validation, the write. `object` is in the stored version and is changed in place. */
+export async function createObject(context: RequestContext, object: KubeObject, options: WriteOptions): Promise<Created> {
+  const {generateName} = object.metadata;
+  if (object.metadata.name || !generateName) return createNamed(context, object, options);
+  for (let attempt = 1; ; attempt++) {
+    const named = structuredClone(object);
+    named.metadata.name = generatedName(generateName);
+    try {
+      return await createNamed(context, named, options);
+    } catch (error) {
+      if (attempt >= generatedNameAttempts || !(error instanceof Error) || (error as {reason?: string}).reason !== 'AlreadyExists')
+        throw error;
+    }
+  }
+}
+
+async function createNamed(context: RequestContext, object: KubeObject, options: WriteOptions): Promise<Created> {
+  const {machine, resource, user, info} = context;
+  const {metadata} = object;
+  matchNamespace(context, object);
+  if (metadata.resourceVersion) throw badRequest('resourceVersion should not be set on objects to be created');
+  const now = machine.clock.now();
+  const strategy = strategyFor(resource.group, resource.kind);
+  const strategyContext = {now, subresource: '', user};
+  delete metadata.deletionTimestamp;
+  delete metadata.deletionGracePeriodSeconds;
+  delete metadata.selfLink;
+  metadata.uid = crypto.randomUUID();
+  metadata.creationTimestamp = timestamp(now);
+
+  const attributes = {
+    operation: 'CREATE' as const,
+    resource,
+    subresource: '',
+    namespace: resource.namespaced ? info.namespace : '',
+    name: metadata.name ?? '',
+    object,
+    user,
+    dryRun: options.dryRun,
+    now,
+    warn: (text: string) => context.warnings.push(text),
+  };
+  await admit(attributes, machine.lookups, 'mutate');
+  strategy.prepareForCreate?.(object, strategyContext);
+  updateManagedFields({
+    object,
+    manager: managerOf(options.fieldManager, context.request.headers['user-agent']),
+    subresource: '',
+    apiVersion: groupVersion(resource),
+    now: timestamp(now),
+    type: typeByKind({...resource.storage, kind: resource.kind}),
+  });
+  const hook = createHook(context, object, options);
+  const claimed = await hook.before?.();
+  try {
+    const errors = validateForCreate(strategy, object, resource.namespaced, strategyContext);
+    if (errors.length > 0) throw invalidObject({group: resource.group, kind: resource.kind}, metadata.name ?? '', errors);
+    await admit(attributes, machine.lookups, 'validate');
+    for (const text of strategy.warningsOnCreate?.(object) ?? []) context.warnings.push(text);
+    strategy.canonicalize?.(object);
+    if (options.dryRun) {
+      await refuseTaken(context, object);
+      await claimed?.release();
+      return {object};
+    }
+    const stored = await machine.store.append({
+      type: resource.storageType,
+      key: keyOf(context, metadata.name!),
+      expected: 'absent',
+      operation: 'put',
+      encode: imageEncoder(object),
+      index: indexOf(strategy, object),
+    });
+    await hook.after?.();
+    return {object, stored};
+  } catch (error) {
+    await claimed?.release();
+    if (isStoreError(error, 'Exists')) throw alreadyExists(subjectOf(resource), metadata.name!);
+    throw error;
+  }
+}
+
+async function refuseTaken(context: RequestContext, object: KubeObject): Promise<void> {
+  const {machine, resource} = context;
+  const taken = await machine.store.read(resource.storageType, keyOf(context, object.metadata.name!));
+  if (taken) throw alreadyExists(subjectOf(resource), object.metadata.name!);
+}
+
+/** The body may leave its namespace out, but not name another one. */
+export function matchNamespace({resource, info}: Pick<RequestContext, 'resource' | 'info'>, object: KubeObject): void {
+  const {metadata} = object;
+  if (!resource.namespaced) {
+    delete metadata.namespace;
+    return;
+  }
+  if (!metadata.namespace) metadata.namespace = info.namespace;
+  else if (metadata.namespace !== info.namespace)
+    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
+}
+
+const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789';
+const suffixLength = 5;
+const maxGeneratedLength = 63;
+
+function generatedName(base: string): string {
+  let suffix = '';
+  // Rejection keeps the letters equally likely.
+  while (suffix.length < suffixLength)
+    for (const byte of crypto.getRandomValues(new Uint8Array(8)))
+      if (byte < 243 && suffix.length < suffixLength) suffix += suffixLetters[byte % 27];
+  return base.slice(0, maxGeneratedLength - suffixLength) + suffix;
+}

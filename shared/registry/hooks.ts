@@ -1,0 +1,57 @@
+/**
+ * What a write of some types does besides storing an object: it claims addresses for a Service, it must not hand out more rights than
+ * the writer has. `before` runs when the object is otherwise ready and may change it; what it claimed is given back when the write fails.
+ */
+import {checkEscalation} from '../auth/rbac/escalation.ts';
+import type {WriteOptions} from '../http/write-options.ts';
+import type {KubeObject} from '../object.ts';
+import type {RequestContext} from './context.ts';
+
+export interface Claim {
+  release(): Promise<void>;
+}
+
+export interface Hook {
+  before?(): Promise<Claim | undefined>;
+  after?(): Promise<void>;
+}
+
+const none: Hook = {};
+
+export function createHook(context: RequestContext, object: KubeObject, options: WriteOptions): Hook {
+  return hookFor(context, object, undefined, options.dryRun);
+}
+
+export function updateHook(context: RequestContext, object: KubeObject, old: KubeObject, options: WriteOptions): Hook {
+  return hookFor(context, object, old, options.dryRun);
+}
+
+function hookFor(context: RequestContext, object: KubeObject, old: KubeObject | undefined, dryRun: boolean): Hook {
+  const {machine, resource, user} = context;
+  if (resource.storageType === 'services') {
+    if (context.info.subresource !== '') return none;
+    let settle: (() => Promise<void>) | undefined;
+    return {
+      before: async () => {
+        const claim = await machine.allocator.allocate(object, old, dryRun);
+        settle = claim.commit;
+        return claim;
+      },
+      after: async () => settle?.(),
+    };
+  }
+  if (resource.group === 'rbac.authorization.k8s.io') {
+    return {
+      before: async () => {
+        await checkEscalation({user, authorizer: machine.authorizer, rbac: machine.rbac, resource, object, ...(old && {old})});
+        return undefined;
+      },
+    };
+  }
+  return none;
+}
+
+export function deleteHook(context: RequestContext, old: KubeObject): Hook {
+  if (context.resource.storageType !== 'services') return none;
+  return {after: () => context.machine.allocator.release(old)};
+}

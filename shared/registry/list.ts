@@ -1,0 +1,97 @@
+/** GET of a collection: the newest state, an exact older one, or the next chunk of one. A watch is the same route: see watch.ts. */
+import {badRequest, tooLargeResourceVersion} from '../errors.ts';
+import {type ContinueToken, decodeContinue, encodeContinue, expiredContinue, expiredList} from '../http/continue.ts';
+import {type ListOptions, listOptions} from '../http/list-options.ts';
+import {negotiate, objectOffer} from '../http/negotiate.ts';
+import {formatRevision, parseRevision} from '../http/resource-version.ts';
+import {isStoreError, type Revision, type Scan, type ScanOptions, type Stored} from '../storage/contract.ts';
+import {type Handler, prefixOf, type RequestContext} from './context.ts';
+import {notOlderThan} from './get.ts';
+import {headersFor, isPassThrough, joinItems, type ListMeta, listHead, listTail, respondList} from './respond.ts';
+import {type ItemFilter, itemFilter} from './selection.ts';
+import {watch} from './watch.ts';
+
+export const list: Handler = async (context) => {
+  const {request, info} = context;
+  const options = listOptions(request.query, info.verb === 'watch');
+  if (options.watch) return watch(context, options);
+  const representation = negotiate(request.headers, request.query, objectOffer);
+  const filter = itemFilter(context, options);
+  const range = await rangeOf(context, options);
+  if (!filter && range.at === undefined && !range.limit && !range.after) {
+    const view = await context.machine.collections.view(context.resource.storageType, prefixOf(context));
+    if (view && isPassThrough(representation, context.resource)) {
+      let items = view.derived.get('items') as Buffer | undefined;
+      if (!items) {
+        items = joinItems(context.resource, view.items);
+        view.derived.set('items', items);
+      }
+      const head = Buffer.from(listHead(context.resource, {resourceVersion: formatRevision(view.revision)}));
+      return {status: 200, headers: headersFor(representation), body: Buffer.concat([head, items, listTail])};
+    }
+    if (view) return respondList(context, representation, view.items, {resourceVersion: formatRevision(view.revision)});
+  }
+  const {items, meta} = await readRange(context, range, filter);
+  return respondList(context, representation, items, meta);
+};
+
+interface Range {
+  /** Exactly this revision; the newest when absent. */
+  at?: Revision;
+  after?: string;
+  limit?: number;
+  /** The token this chunk was asked for with. */
+  token?: ContinueToken;
+}
+
+/** What part of which version the client asks for: the table of resourceVersion, resourceVersionMatch, limit and continue. */
+async function rangeOf(context: RequestContext, options: ListOptions): Promise<Range> {
+  const {machine, resource} = context;
+  const limit = options.limit > 0 ? {limit: options.limit} : {};
+  if (options.continue !== '') {
+    const token = decodeContinue(options.continue);
+    if (options.resourceVersion !== '' && options.resourceVersion !== '0')
+      throw badRequest('specifying resource version is not allowed when using continue');
+    const expired = token.time !== undefined && machine.clock.now() - token.time > machine.continueTokenTtlMs;
+    if (expired) throw expiredContinue(token.start);
+    return {...limit, after: token.start, token, ...(token.revision > 0 && {at: token.revision})};
+  }
+  const wanted = parseRevision(options.resourceVersion);
+  if (!wanted) return limit;
+  await notOlderThan(machine, resource, options.resourceVersion);
+  const exact = options.resourceVersionMatch === 'Exact' || (options.resourceVersionMatch === '' && options.limit > 0);
+  return exact ? {...limit, at: wanted} : limit;
+}
+
+/** @throws StatusError 410 when the version is no longer kept */
+async function readRange(
+  context: RequestContext,
+  range: Range,
+  filter: ItemFilter | undefined,
+): Promise<{items: Stored[]; meta: ListMeta}> {
+  const {machine, resource} = context;
+  const prefix = prefixOf(context);
+  const scanOptions: ScanOptions = {
+    prefix,
+    ...(range.after !== undefined && {after: prefix + range.after}),
+    ...(range.limit !== undefined && {limit: range.limit}),
+    ...(range.at !== undefined && {at: range.at}),
+    ...(filter && {filter}),
+  };
+  let scan: Scan;
+  try {
+    scan = await machine.store.scan(resource.storageType, scanOptions);
+  } catch (error) {
+    if (isStoreError(error, 'Compacted')) throw range.token ? expiredContinue(range.token.start) : expiredList();
+    if (isStoreError(error, 'Future')) throw tooLargeResourceVersion(range.at ?? 0, error.revision ?? 0);
+    throw error;
+  }
+  const meta: ListMeta = {resourceVersion: formatRevision(scan.revision)};
+  const last = scan.items[scan.items.length - 1];
+  if (scan.more && last) {
+    const time = range.token?.time ?? machine.clock.now();
+    meta.continue = encodeContinue({revision: scan.revision, start: last.key.slice(prefix.length), time});
+    if (!filter && scan.remaining !== undefined) meta.remainingItemCount = scan.remaining;
+  }
+  return {items: scan.items, meta};
+}

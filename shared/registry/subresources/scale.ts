@@ -1,0 +1,66 @@
+/** scale: the replicas of a workload as a kind of their own. Writing a Scale writes its workload. */
+import {applyScale, scaleOf} from '../../convert/scale.ts';
+import type {ApiResponse} from '../../http/messages.ts';
+import {negotiate, objectOffer} from '../../http/negotiate.ts';
+import {writeOptions} from '../../http/write-options.ts';
+import type {KubeObject} from '../../object.ts';
+import {decodeBody} from '../body.ts';
+import type {Handler, RequestContext} from '../context.ts';
+import {matchNamespace} from '../create.ts';
+import {decodeImage} from '../encode.ts';
+import {readStored} from '../get.ts';
+import {decodePatchedAs, patcherFor} from '../patch.ts';
+import {respondObject} from '../respond.ts';
+import {matchName, type Updated, updateObject} from '../update.ts';
+
+const scaleKind = {group: 'autoscaling', version: 'v1', kind: 'Scale'};
+
+export const getScale: Handler = async (context) => {
+  const representation = negotiate(context.request.headers, context.request.query, objectOffer);
+  const stored = await readStored(context, context.info.name);
+  return respondObject(asScale(context), representation, scaleOf(decodeImage(stored.image)));
+};
+
+export const updateScale: Handler = async (context) => {
+  const {request} = context;
+  const representation = negotiate(request.headers, request.query, objectOffer);
+  const options = writeOptions('UpdateOptions', request.query);
+  const scale = decodeBody(context, scaleKind, options.fieldValidation);
+  matchName(context, scale);
+  matchNamespace(context, scale);
+  const written = await updateObject(context, options, (old) => withScale(old, scale));
+  return respondScale(context, representation, written);
+};
+
+export const patchScale: Handler = async (context) => {
+  const {request} = context;
+  const representation = negotiate(request.headers, request.query, objectOffer);
+  const scaleContext = asScale(context);
+  const apply = patcherFor(scaleContext);
+  const options = writeOptions('PatchOptions', request.query);
+  const written = await updateObject(context, options, (old) => {
+    const scale = decodePatchedAs(context, scaleKind, apply(scaleOf(old)), options.fieldValidation, apply);
+    matchName(context, scale);
+    matchNamespace(context, scale);
+    return withScale(old, scale);
+  });
+  return respondScale(context, representation, written);
+};
+
+function withScale(old: KubeObject, scale: KubeObject): KubeObject {
+  const object = structuredClone(old);
+  applyScale(object, scale);
+  // The Scale's own precondition, not the version it was read at.
+  object.metadata.resourceVersion = scale.metadata.resourceVersion ?? '';
+  if (scale.metadata.uid) object.metadata.uid = scale.metadata.uid;
+  return object;
+}
+
+const respondScale = (context: RequestContext, representation: ReturnType<typeof negotiate>, written: Updated): ApiResponse =>
+  respondObject(asScale(context), representation, scaleOf(written.stored ? decodeImage(written.stored.image) : written.object));
+
+/** The same request, seen as one for a Scale: Tables and patches go by that kind. */
+const asScale = (context: RequestContext): RequestContext => ({
+  ...context,
+  resource: {...context.resource, ...scaleKind, resource: 'scales', listKind: 'ScaleList', storage: scaleKind},
+});

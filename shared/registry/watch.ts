@@ -1,0 +1,183 @@
+/** A watch: where it starts, in which form its events are, and when it ends. The stream itself is changes/watcher.ts. */
+import type {FeedEvent} from '../changes/hub.ts';
+import {type EventType, type WatchEncoder, watchStream} from '../changes/watcher.ts';
+import {StatusError, tooLargeResourceVersion} from '../errors.ts';
+import type {ListOptions} from '../http/list-options.ts';
+import type {ApiResponse} from '../http/messages.ts';
+import {negotiate, type Representation, watchOffer} from '../http/negotiate.ts';
+import {queryValue} from '../http/request-info.ts';
+import {formatRevision, parseRevision} from '../http/resource-version.ts';
+import {statusOf} from '../http/status.ts';
+import {includeObjectPolicy} from '../http/table/include-object.ts';
+import {toTable} from '../http/table/table.ts';
+import {minWatchTimeoutMs} from '../limits.ts';
+import {groupVersion, type KubeObject} from '../object.ts';
+import {encodeProtobuf, encodeWatchFrame} from '../schema/protobuf/protobuf.ts';
+import type {Change, Stored} from '../storage/contract.ts';
+import {prefixOf, type RequestContext} from './context.ts';
+import {decodeImage} from './encode.ts';
+import type {Resource} from './resource.ts';
+import {isPassThrough, partial, served} from './respond.ts';
+import {itemFilter} from './selection.ts';
+import {waitForRevision} from './wait.ts';
+
+export async function watch(context: RequestContext, options: ListOptions): Promise<ApiResponse> {
+  const {machine, resource, request} = context;
+  const representation = negotiate(request.headers, request.query, watchOffer);
+  const selected = itemFilter(context, options);
+  const named = context.info.name !== '' && context.info.fieldSelector === '' ? context.info.name : undefined;
+  const matches =
+    named === undefined
+      ? selected
+      : (item: {key: string; index: Stored['index']}) => nameOf(item.key) === named && (selected?.(item) ?? true);
+  const prefix = prefixOf(context);
+  const encoder = encoderFor(context, representation);
+  const wanted = parseRevision(options.resourceVersion) ?? 0;
+  const common = {
+    store: machine.store,
+    hub: machine.hubs.of(resource.storageType),
+    clock: machine.clock,
+    encoder,
+    prefix,
+    ...(matches && {matches}),
+  };
+  const started = machine.metrics.watchStarted(resource);
+  const stream = {
+    ...common,
+    bookmarks: options.allowWatchBookmarks,
+    timeoutMs: timeoutOf(options),
+    signal: request.signal,
+    drain: machine.drain,
+    onClose: started.closed,
+    onReplay: started.replayed,
+  };
+  const headers = {'cache-control': 'no-cache, private', 'content-type': representation.contentType};
+
+  const fromNow = wanted === 0 && options.sendInitialEvents === false;
+  const withState = options.sendInitialEvents ?? wanted === 0;
+  if (!withState) {
+    const from = fromNow ? await machine.store.head(resource.storageType) : wanted;
+    return {status: 200, headers, body: watchStream({...stream, from})};
+  }
+  if (wanted > 0) {
+    const head = await waitForRevision(machine, resource.storageType, wanted);
+    if (head < wanted) {
+      started.closed();
+      return {status: 200, headers, body: only(encoder.error(tooLargeResourceVersion(options.resourceVersion, head)))};
+    }
+  }
+  const scan = await machine.store.scan(resource.storageType, {prefix, ...(matches && {filter: matches})});
+  return {
+    status: 200,
+    headers,
+    body: watchStream({...stream, from: scan.revision, initial: scan.items, initialEventsEnd: options.allowWatchBookmarks}),
+  };
+}
+
+const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
+
+async function* only(frame: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield frame;
+}
+
+/** Watches without a timeout end by chance between one and two of the minimum, so that clients do not return all at once. */
+function timeoutOf(options: ListOptions): number {
+  if (options.timeoutSeconds !== undefined && options.timeoutSeconds > 0) return options.timeoutSeconds * 1000;
+  return minWatchTimeoutMs * (1 + Math.random());
+}
+
+interface Form {
+  /** Names the form among the encodings of an event. */
+  key: string;
+  /** `image` is a stored image; `resourceVersion` overrides the one in it. */
+  frame(type: EventType, image: Uint8Array, resourceVersion?: string): Uint8Array;
+  /** Bookmarks and errors. */
+  plain(type: 'BOOKMARK' | 'ERROR', object: object): Uint8Array;
+}
+
+function encoderFor(context: RequestContext, representation: Representation): WatchEncoder {
+  const {resource} = context;
+  const form = formFor(context, representation);
+  return {
+    event: (type, event: FeedEvent) =>
+      event.frame(`${form.key} ${type}`, (change) => {
+        // Letting go of an object shows its last state that matched, under the revision at which it stopped to.
+        const last = type === 'DELETED' && change.operation !== 'delete' ? lastImage(change) : change.image;
+        return form.frame(type, last, last === change.image ? undefined : formatRevision(change.revision));
+      }),
+    initial: (item) => form.frame('ADDED', item.image),
+    bookmark: (revision, initialEventsEnd) => form.plain('BOOKMARK', bookmarkObject(resource, formatRevision(revision), initialEventsEnd)),
+    error: (error) => form.plain('ERROR', errorStatus(error)),
+  };
+}
+
+const lastImage = (change: Change): Uint8Array => change.previousImage ?? change.image;
+
+function errorStatus(error: unknown): object {
+  if (error instanceof StatusError) return error.status;
+  return statusOf(error).status;
+}
+
+const bookmarkObject = (resource: Resource, resourceVersion: string, initialEventsEnd: boolean): KubeObject => ({
+  kind: resource.kind,
+  apiVersion: groupVersion(resource),
+  metadata: {resourceVersion, ...(initialEventsEnd && {annotations: {'k8s.io/initial-events-end': 'true'}})},
+});
+
+function formFor(context: RequestContext, representation: Representation): Form {
+  const {resource} = context;
+  if (isPassThrough(representation, resource)) return {key: 'stored', frame: joinedFrame, plain: (type, object) => jsonFrame(type, object)};
+  const transform = transformFor(context, representation);
+  const encode = representation.format === 'protobuf' ? protobufFrame : jsonFrame;
+  return {
+    key: `${groupVersion(resource)} ${representation.format} ${transform.key}`,
+    frame: (type, image, resourceVersion) => {
+      const object = served(resource, decodeImage(image));
+      if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
+      return encode(type, transform.apply(object));
+    },
+    plain: (type, object) => encode(type, type === 'BOOKMARK' ? transform.apply(object as KubeObject) : object),
+  };
+}
+
+function transformFor(context: RequestContext, representation: Representation): {key: string; apply(object: KubeObject): object} {
+  const {as} = representation;
+  if (!as) return {key: '', apply: (object) => object};
+  if (as.kind !== 'Table') return {key: `partial ${as.version}`, apply: (object) => partial(object, as.version)};
+  const includeObject = includeObjectPolicy(queryValue(context.request.query, 'includeObject'));
+  const {resource, machine} = context;
+  // Only the first table of a watch names its columns, so its frames are its own.
+  let first = true;
+  return {
+    key: `table ${as.version} ${includeObject} ${crypto.randomUUID()}`,
+    apply: (object) => {
+      const omitHeaders = !first;
+      first = false;
+      const listMeta = {resourceVersion: object.metadata.resourceVersion ?? ''};
+      return toTable(
+        {items: [object], listMeta, resource, single: true},
+        {version: as.version, includeObject, now: machine.clock.now(), omitHeaders},
+      );
+    },
+  };
+}
+
+const heads: Record<EventType, Buffer> = {
+  ADDED: Buffer.from('{"type":"ADDED","object":'),
+  MODIFIED: Buffer.from('{"type":"MODIFIED","object":'),
+  DELETED: Buffer.from('{"type":"DELETED","object":'),
+};
+const frameTail = Buffer.from('}\n');
+
+function joinedFrame(type: EventType, image: Uint8Array, resourceVersion?: string): Uint8Array {
+  if (resourceVersion) {
+    const object = decodeImage(image);
+    object.metadata.resourceVersion = resourceVersion;
+    return jsonFrame(type, object);
+  }
+  return Buffer.concat([heads[type], image.subarray(0, image.length - 1), frameTail]);
+}
+
+const jsonFrame = (type: string, object: object): Uint8Array => Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`);
+
+const protobufFrame = (type: string, object: object): Uint8Array => encodeWatchFrame(type, encodeProtobuf(object as KubeObject));
