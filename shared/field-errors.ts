@@ -98,7 +98,7 @@ export function invalidObject(kind: {group: string; kind: string}, name: string,
     details: {
       ...(name && {name}),
       ...(kind.group && {group: kind.group}),
-      kind: kind.kind,
+      ...(kind.kind && {kind: kind.kind}),
       causes: errors.map((error) => ({reason: error.type, message: error.message, field: error.field})),
     },
   });
