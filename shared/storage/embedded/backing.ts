@@ -25,6 +25,8 @@ export interface View {
   history(after: Revision, through: Revision): IterableIterator<Version>;
   /** Live keys under a counted prefix (see countedPrefixes); undefined for any other prefix. */
   count(prefix: string): number | undefined;
+  /** Live keys of a prefix behind `sortKey`, counted one by one up to `limit`. */
+  countBehind(sortKey: string, prefix: string, limit: number): number;
   /** Whether this moment is after the commit with this head. Asked only while that commit is under way. */
   shows(head: Revision): boolean;
   release(): void;

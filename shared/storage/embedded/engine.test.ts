@@ -62,6 +62,7 @@ const bound = (view: View): Omit<View, 'shows'> => ({
   live: (from, exclusive) => view.live(from, exclusive),
   history: (after, through) => view.history(after, through),
   count: (prefix) => view.count(prefix),
+  countBehind: (from, prefix, limit) => view.countBehind(from, prefix, limit),
   release: () => view.release(),
 });
 

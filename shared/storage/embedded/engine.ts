@@ -32,6 +32,8 @@ export interface EngineOptions {
 
 /** Writes of one batch: enough to make the flush cheap for each, few enough to keep the event loop responsive. */
 const batchWrites = 256;
+/** Batches that commit at once (memory) before others get a turn: a client that only awaits its writes must not starve timers and I/O. */
+const batchesPerTurn = 64;
 /** Changes handled in one turn of the event loop by whoever walks history. */
 const historyChunk = 500;
 
@@ -59,6 +61,7 @@ export class Engine implements Store {
   /** The batch that is being committed, in order. */
   #underWay: readonly UnderWay[] = [];
   #working = false;
+  #batches = 0;
   #idle: (() => void)[] = [];
   #closed = false;
   #sweeping: Promise<void> | undefined;
@@ -209,7 +212,7 @@ export class Engine implements Store {
   /** One batch after the other until nothing is queued. Never throws: failures go to the writers. */
   async #work(): Promise<void> {
     // Whoever writes in the same turn joins the first batch.
-    if (this.#backing.grouped) await nextTurn();
+    if (this.#backing.grouped || ++this.#batches % batchesPerTurn === 0) await nextTurn();
     while (this.#queue.length > 0 || this.#chores.length > 0) {
       const chore = this.#chores.shift();
       if (chore) {

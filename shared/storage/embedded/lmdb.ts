@@ -210,6 +210,15 @@ class LmdbView implements View {
     return countAt(this.#tables, objectKey(this.#type, sortKey(prefix)), this.#options);
   }
 
+  countBehind(from: string, prefix: string, limit: number): number {
+    // No UTF-8 text contains this byte: the end of everything that begins with the prefix.
+    const end = `${objectKey(this.#type, sortKey(prefix))}\xff`;
+    const start = objectKey(this.#type, from);
+    let count = 0;
+    for (const _key of this.#tables.objects.getKeys({start, end, limit, ...{exclusiveStart: true}, ...this.#options})) count++;
+    return count;
+  }
+
   shows(head: Revision): boolean {
     return (readMeta(this.#tables, this.#options)?.head ?? 0) >= head;
   }

@@ -52,6 +52,16 @@ class Collection implements View {
     return prefix === '' || prefix.indexOf('/') === prefix.length - 1 ? this.counts.get(prefix, 0) : undefined;
   }
 
+  countBehind(from: string, prefix: string, limit: number): number {
+    const start = sortKey(prefix);
+    let count = 0;
+    for (const key of this.objects.keys(from)) {
+      if (!key.startsWith(start) || count === limit) break;
+      if (key !== from) count++;
+    }
+    return count;
+  }
+
   shows(): boolean {
     return true;
   }

@@ -5,9 +5,9 @@ import {type Backing, sortKey, type Version, type View} from './backing.ts';
 import {type Difference, type Overlays, type UnderWay, withoutUnderWay} from './overlay.ts';
 
 /** Items handled in one turn of the event loop. */
-const scanChunk = 1_000;
+const scanChunk = 500;
 /** Keys counted one by one to tell what remains where no count is kept; beyond it, an estimate. */
-const countedKeys = 5_000;
+const countedKeys = 2_000;
 /** Continue positions whose number of remaining keys is remembered. */
 const keptPositions = 1_000;
 
@@ -108,10 +108,8 @@ function liveAt(view: View, differences: readonly Difference[], prefix: string):
 }
 
 function countBehind(view: View, differences: readonly Difference[], from: string, prefix: string): number {
-  let count = 0;
-  for (const {stored} of merged(view, differences, from, true)) {
-    if (!stored.key.startsWith(prefix) || count === countedKeys) break;
-    count++;
-  }
+  let count = view.countBehind(from, prefix, countedKeys);
+  for (const {sortKey: changed, key, was, liveNow} of differences)
+    if (changed > from && key.startsWith(prefix)) count += Number(was !== undefined) - Number(liveNow);
   return count;
 }
