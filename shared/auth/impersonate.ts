@@ -2,6 +2,8 @@
  * Acting as somebody else. The narrow modes come first, each for one sort of user: it takes one right to impersonate that user and
  * another to do this very thing while impersonating. The old mode takes one right per part of the wanted user and leaves the rest open.
  */
+
+import type {ApiRequest} from '../http/messages.ts';
 import {forbiddenMessage} from './forbidden.ts';
 import {
   anonymousName,
@@ -13,6 +15,7 @@ import {
   unauthenticatedGroup,
 } from './groups.ts';
 import {invalidExtra} from './impersonation-extra.ts';
+import {wantedUser} from './impersonation-headers.ts';
 import {RecentMap} from './recent-map.ts';
 import {type Attributes, type Authorizer, mastersGroup, type UserInfo} from './user.ts';
 
@@ -59,6 +62,12 @@ export class Impersonator {
 
   constructor(authorizer: Authorizer) {
     this.#authorizer = authorizer;
+  }
+
+  /** The user whom a request is to be from; undefined when it asks for nobody. @throws StatusError 400, 403 */
+  async actingUser(headers: ApiRequest['headers'], attributes: Attributes): Promise<Impersonated | undefined> {
+    const wanted = wantedUser(headers);
+    return wanted && this.impersonate(wanted, attributes);
   }
 
   /**
