@@ -71,3 +71,11 @@ for (const file of readdirSync(join(factsDir, 'types')).sort()) {
   writeFileSync(join(outDir, 'types', file), `${head},"types":{\n${lines.join(',\n')}}}\n`);
 }
 writeFileSync(join(outDir, 'types', 'index.json'), `${JSON.stringify(index, null, 1)}\n`);
+
+// What the reference made of objects that were given to it: the test of defaulting.
+const testData = new URL('../shared/kinds/testdata/', import.meta.url).pathname;
+mkdirSync(testData, {recursive: true});
+const observed = (readFacts('defaults.json').objects as Record<string, unknown>[]).map((row) =>
+  JSON.stringify(pick(row, ['id', 'kind', 'apiVersion', 'given', 'added', 'changed', 'removed'])),
+);
+writeFileSync(join(testData, 'defaults.jsonl'), `${observed.join('\n')}\n`);

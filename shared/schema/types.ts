@@ -46,6 +46,8 @@ export interface ListType {
 
 export interface MapType {
   kind: 'map';
+  /** Of maps that have a name of their own: `core/v1.ResourceList`. */
+  ref?: string;
   of: Type;
   key: ScalarType;
   goName: string;
@@ -212,7 +214,8 @@ function build(ref: string): Type {
   if (row.alias) {
     const target = parseType(row.alias, scope);
     if (target.kind === 'list') return {...target, goName, ...(row.protoItems && {asMessage: true})};
-    if (target.kind === 'struct' || target.kind === 'map' || !('goName' in target)) return target;
+    if (target.kind === 'map') return {...target, ref, goName};
+    if (target.kind === 'struct') return target;
     return {...target, goName, ...(row.values && {values: row.values}), ...(row.enum && {closed: true})} as Type;
   }
   return new Struct(ref, name, goName, scope, file, row);
