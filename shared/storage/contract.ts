@@ -87,7 +87,10 @@ export interface Subscription {
 }
 
 export interface Subscriber {
-  /** Changes in order. `through`: everything up to this revision has now been delivered (advances without changes too). */
+  /**
+   * Changes in order. `through`: everything up to this revision has now been delivered (advances without changes too: a subscriber
+   * that had nothing to catch up with is told so by an empty batch).
+   */
   changes(changes: readonly Change[], through: Revision): void;
   /** The subscription ended by itself: `Compacted` when it fell behind retention, `Unavailable` when the store closed. */
   ended(error: StoreError): void;
@@ -102,7 +105,10 @@ export interface Store {
   read(type: string, key: string): Promise<Stored | undefined>;
   /** @throws StoreError Compacted (`at` is older than retention), Future (`at` is newer than the newest revision) */
   scan(type: string, options: ScanOptions): Promise<Scan>;
-  /** The newest revision that a scan would return now. */
+  /**
+   * The newest revision that a scan would return now. On an engine that delivers in process, a live subscriber (one that has been
+   * called with a `through` at or above the head of that moment) has been handed everything up to it: that is a bookmark's revision.
+   */
   head(type: string): Promise<Revision>;
   /** Changes in (from, to], oldest first, at most `limit`. @throws StoreError Compacted when `from` is older than retention. */
   log(type: string, from: Revision, to: Revision, limit?: number): Promise<Change[]>;
