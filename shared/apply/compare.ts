@@ -53,7 +53,7 @@ function enter(before: Value, after: Value, type: Type | undefined, field: Field
   const sample = after ?? before;
   if (Array.isArray(sample)) {
     const shape = listShape(field);
-    if (shape.shape === 'atomic' || isEmptyList(before) === isEmptyList(after) && isEmptyList(before)) return 'leaf';
+    if (shape.shape === 'atomic' || (isEmptyList(before) === isEmptyList(after) && isEmptyList(before))) return 'leaf';
     return shape;
   }
   if (typeof sample === 'object' && sample !== null) {

@@ -1,12 +1,14 @@
 /**
- * JSON patch (RFC 6902) as the reference's library applies it: lenient where that one is (replacing a member that is not there adds it),
- * strict where it is (an index out of bounds fails).
+ * JSON patch (RFC 6902) as the library of the reference applies it: lenient where that one is (replacing a member that is not there
+ * adds it, a copy of nothing is null, positions may count from the end), strict where it is.
  */
 import {badRequest, genericError, tooLarge} from '../errors.ts';
-import {sameJson} from '../kinds/common/equal.ts';
-import {maxJsonPatchOperations} from '../limits.ts';
+import {goQuote} from '../field-errors.ts';
+import {maxBodyBytes, maxJsonPatchOperations} from '../limits.ts';
 import type {Json, JsonObject} from '../object.ts';
-import {JsonError, parseJson, setKey} from '../schema/json.ts';
+import {setKey} from '../schema/json.ts';
+import {equalJson} from './equal.ts';
+import {jsonKindOf, maxPatchDepth, parsePatchBody} from './patch-body.ts';
 
 export interface Operation {
   op?: Json;
@@ -15,131 +17,211 @@ export interface Operation {
   value?: Json;
 }
 
-/** @throws StatusError 400 for what is no list of operations, 413 for too many of them */
-export function parseJsonPatch(body: Uint8Array): Operation[] {
-  let value: Json;
-  try {
-    ({value} = parseJson(body));
-  } catch (error) {
-    if (error instanceof JsonError) throw badRequest(`error decoding patch: ${error.message}`, error);
-    throw error;
-  }
-  if (!Array.isArray(value)) throw badRequest(`error decoding patch: json: cannot unmarshal ${value === null ? 'null' : typeof value} into Go value of type jsonpatch.Patch`);
-  if (value.length > maxJsonPatchOperations)
-    throw tooLarge(`The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${value.length}`);
-  for (const operation of value)
-    if (typeof operation !== 'object' || operation === null || Array.isArray(operation))
-      throw badRequest('error decoding patch: json: cannot unmarshal a non-object into Go value of type jsonpatch.Operation');
-  return value as Operation[];
+export interface ParsedJsonPatch {
+  operations: readonly Operation[];
+  /** What strict decoding objects to, in its words; empty unless `strict`. */
+  strictErrors: string[];
 }
 
-/** Copies may not make a small patch into a huge object: this much may be copied in all. */
-const maxCopiedBytes = 3 * 1024 * 1024;
+/**
+ * `strict`: the request asks for warnings or errors about fields that an operation does not have. The reference then decodes twice, and
+ * words what is wrong otherwise. @throws StatusError 400 for what is no list of operations, 413 for too many of them
+ */
+export function parseJsonPatchBody(body: Uint8Array, strict: boolean): ParsedJsonPatch {
+  const prefix = strict ? 'error decoding patch: ' : '';
+  const {value, duplicates} = parsePatchBody(body, prefix);
+  const refuse = (found: Json, where: string) => badRequest(`${prefix}json: cannot unmarshal ${jsonKindOf(found)} into Go ${where}`);
+  if (value !== null && !Array.isArray(value))
+    throw refuse(value, `value of type ${strict ? '[]handlers.jsonPatchOp' : 'jsonpatch.Patch'}`);
+  const operations = value ?? [];
+  const strictErrors: string[] = [];
+  for (const [at, operation] of operations.entries()) {
+    if (operation === null) continue;
+    if (typeof operation !== 'object' || Array.isArray(operation))
+      throw refuse(operation, `value of type ${strict ? 'handlers.jsonPatchOp' : 'jsonpatch.Operation'}`);
+    if (!strict) continue;
+    for (const name of texts) {
+      const text = Object.hasOwn(operation, name) ? operation[name] : undefined;
+      if (text !== undefined && text !== null && typeof text !== 'string')
+        throw refuse(text, `struct field jsonPatchOp.${name} of type string`);
+    }
+    const place = `"[${at}].`;
+    strictErrors.push(...duplicates.filter((text) => text.includes(place)));
+    for (const name of Object.keys(operation)) if (!members.has(name)) strictErrors.push(`unknown field ${goQuote(`[${at}].${name}`)}`);
+  }
+  if (operations.length > maxJsonPatchOperations)
+    throw tooLarge(`The allowed maximum operations in a JSON patch is ${maxJsonPatchOperations}, got ${operations.length}`);
+  return {operations: operations as Operation[], strictErrors: strictErrors.map((text) => `json patch ${text}`)};
+}
+
+/** As above, for a request that asks for warnings, without them. */
+export const parseJsonPatch = (body: Uint8Array): readonly Operation[] => parseJsonPatchBody(body, true).operations;
 
 /** The patched document; the given one is not changed. @throws StatusError 422 */
 export function jsonPatch(document: Json, operations: readonly Operation[]): Json {
-  const state = {root: structuredClone(document), copied: 0};
-  for (const operation of operations) apply(state, operation);
-  return state.root;
+  const patching: Patching = {root: document, own: new Set(), copiedBytes: 0, movedItems: 0};
+  for (const operation of operations) apply(patching, operation ?? {});
+  return settled(patching.root, patching.own);
 }
 
-const rejected = () => genericError(422, '', {group: '', resource: ''}, '');
+const texts = ['op', 'path', 'from'] as const;
+const members = new Set(['op', 'path', 'from', 'value']);
 
-function apply(state: {root: Json; copied: number}, {op, path, from, value}: Operation): void {
-  if (typeof path !== 'string') throw rejected();
-  const at = parsePointer(path);
+/** Copies may not make a small patch into a huge object: this much may be copied in all. */
+const maxCopiedBytes = maxBodyBytes;
+/** An insertion moves what stands behind it: as many moves as take about a tenth of a second. */
+const maxMovedItems = 50_000_000;
+
+interface Patching {
+  root: Json;
+  /** Containers that this patch has made, and may change; all others belong to the document or the patch. */
+  own: Set<Json>;
+  copiedBytes: number;
+  movedItems: number;
+}
+
+type Container = Json[] | JsonObject;
+
+const refused = () => genericError(422, '', {group: '', resource: ''}, '');
+
+function apply(patching: Patching, {op, path, from, value = null}: Operation): void {
+  if (typeof path !== 'string') throw refused();
   switch (op) {
     case 'add':
-      if (value === undefined) throw rejected();
-      put(state, at, structuredClone(value), 'add');
+      add(patching, path, value);
       return;
     case 'replace':
-      if (value === undefined) throw rejected();
-      put(state, at, structuredClone(value), 'replace');
+      replace(patching, path, value);
       return;
     case 'remove':
-      take(state, at);
+      remove(patching, path);
       return;
     case 'move': {
-      if (typeof from !== 'string') throw rejected();
-      put(state, at, take(state, parsePointer(from)), 'add');
+      if (typeof from !== 'string') throw refused();
+      const moved = get(patching, from);
+      remove(patching, from);
+      add(patching, path, moved);
       return;
     }
-    case 'copy': {
-      if (typeof from !== 'string') throw rejected();
-      const copy = get(state.root, parsePointer(from));
-      if (copy === undefined) throw rejected();
-      state.copied += JSON.stringify(copy).length;
-      if (state.copied > maxCopiedBytes) throw rejected();
-      put(state, at, structuredClone(copy), 'add');
+    case 'copy':
+      if (typeof from !== 'string') throw refused();
+      add(patching, path, copyOf(patching, get(patching, from)));
       return;
-    }
-    case 'test': {
-      const found = get(state.root, at);
-      if (found === undefined ? value !== undefined && value !== null : !sameJson(found, value ?? null)) throw rejected();
+    case 'test':
+      if (!equalJson(path === '' ? patching.root : get(patching, path), value)) throw refused();
       return;
-    }
     default:
-      throw rejected();
+      throw refused();
   }
 }
 
-function parsePointer(pointer: string): string[] {
-  if (pointer === '') return [];
-  if (!pointer.startsWith('/')) throw rejected();
-  return pointer
-    .slice(1)
-    .split('/')
-    .map((part) => part.replace(/~1/g, '/').replace(/~0/g, '~'));
-}
-
-const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-
-function get(root: Json, path: readonly string[]): Json | undefined {
-  let node: Json | undefined = root;
-  for (const part of path) {
-    if (Array.isArray(node)) node = node[index(part, node.length - 1)];
-    else if (isObject(node) && Object.hasOwn(node, part)) node = node[part];
-    else return undefined;
+function add(patching: Patching, path: string, value: Json): void {
+  const {container, key} = find(patching, path);
+  if (!Array.isArray(container)) setKey(container, key, value);
+  else if (key === '-') container.push(value);
+  else {
+    const at = position(key, container.length + 1);
+    if (at > container.length) throw refused();
+    countMoves(patching, container.length - at);
+    container.splice(at, 0, value);
   }
-  return node;
 }
 
-/** Positions count from the end when negative, as in the reference's library. @throws when out of bounds */
-function index(part: string, last: number): number {
-  if (!/^-?\d+$/.test(part)) throw rejected();
-  const number = Number(part);
-  const at = number < 0 ? last + 1 + number : number;
-  if (at < 0 || at > last) throw rejected();
+function replace(patching: Patching, path: string, value: Json): void {
+  if (path === '') {
+    if (typeof value !== 'object' || value === null) throw refused();
+    patching.root = value;
+    return;
+  }
+  const {container, key} = find(patching, path);
+  if (Array.isArray(container)) container[existing(container, key)] = value;
+  else setKey(container, key, value);
+}
+
+function remove(patching: Patching, path: string): void {
+  const {container, key} = find(patching, path);
+  if (Array.isArray(container)) {
+    const at = existing(container, key);
+    countMoves(patching, container.length - at);
+    container.splice(at, 1);
+  } else if (Object.hasOwn(container, key)) delete container[key];
+  else throw refused();
+}
+
+/** A member that is not there is null, a position that is not there is an error. */
+function get(patching: Patching, path: string): Json {
+  const {container, key} = find(patching, path);
+  if (Array.isArray(container)) return container[existing(container, key)]!;
+  return Object.hasOwn(container, key) ? container[key]! : null;
+}
+
+/** The container that a path ends in, made this patch's own with all on the way to it. What stands before the first slash is nothing. */
+function find(patching: Patching, path: string): {container: Container; key: string} {
+  const parts = path.split('/');
+  if (parts.length < 2 || parts.length > maxPatchDepth) throw refused();
+  let container = owned(patching, patching.root);
+  patching.root = container;
+  for (let at = 1; at < parts.length - 1; at++) {
+    const part = unescaped(parts[at]!);
+    const key = Array.isArray(container) ? existing(container, part) : part;
+    if (typeof key === 'string' && !Object.hasOwn(container, key)) throw refused();
+    const inner = owned(patching, (container as JsonObject)[key]!);
+    if (Array.isArray(container)) container[key as number] = inner;
+    else setKey(container, key as string, inner);
+    container = inner;
+  }
+  return {container, key: unescaped(parts.at(-1)!)};
+}
+
+function owned(patching: Patching, node: Json): Container {
+  if (typeof node !== 'object' || node === null) throw refused();
+  if (patching.own.has(node)) return node;
+  const own = Array.isArray(node) ? [...node] : {...node};
+  patching.own.add(own);
+  return own;
+}
+
+const unescaped = (part: string): string => (part.includes('~') ? part.replaceAll('~1', '/').replaceAll('~0', '~') : part);
+
+/** `+1` and `01` are positions too, for the reference. */
+function position(text: string, length: number): number {
+  if (!/^[+-]?\d+$/.test(text)) throw refused();
+  const number = Number(text);
+  const at = number < 0 ? number + length : number;
+  if (at < 0) throw refused();
   return at;
 }
 
-function container(root: Json, path: readonly string[]): Json[] | JsonObject {
-  const parent = get(root, path.slice(0, -1));
-  if (Array.isArray(parent) || isObject(parent)) return parent;
-  throw rejected();
+function existing(list: readonly Json[], text: string): number {
+  const at = position(text, list.length);
+  if (at >= list.length) throw refused();
+  return at;
 }
 
-function put(state: {root: Json}, path: readonly string[], value: Json, mode: 'add' | 'replace'): void {
-  const last = path[path.length - 1];
-  if (last === undefined) {
-    state.root = value;
-    return;
+function countMoves(patching: Patching, items: number): void {
+  patching.movedItems += items;
+  if (patching.movedItems > maxMovedItems) throw refused();
+}
+
+/** A copy of its own, measured as it is made. */
+function copyOf(patching: Patching, value: Json, depth = 0): Json {
+  patching.copiedBytes += typeof value === 'string' ? value.length + 2 : 4;
+  if (depth > maxPatchDepth || patching.copiedBytes > maxCopiedBytes) throw refused();
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map((item) => copyOf(patching, item, depth + 1));
+  const copy: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    patching.copiedBytes += key.length + 3;
+    setKey(copy, key, copyOf(patching, value[key]!, depth + 1));
   }
-  const parent = container(state.root, path);
-  if (!Array.isArray(parent)) setKey(parent, last, value);
-  else if (mode === 'replace') parent[index(last, parent.length - 1)] = value;
-  else if (last === '-') parent.push(value);
-  else parent.splice(index(last, parent.length), 0, value);
+  return copy;
 }
 
-function take(state: {root: Json}, path: readonly string[]): Json {
-  const last = path[path.length - 1];
-  if (last === undefined) throw rejected();
-  const parent = container(state.root, path);
-  if (Array.isArray(parent)) return parent.splice(index(last, parent.length - 1), 1)[0]!;
-  if (!Object.hasOwn(parent, last)) throw rejected();
-  const value = parent[last]!;
-  delete parent[last];
-  return value;
+/** Members of objects that the patch went through are sorted: the reference quotes a refused result so. */
+function settled(node: Json, own: ReadonlySet<Json>): Json {
+  if (!own.has(node)) return node;
+  if (Array.isArray(node)) return node.map((item) => settled(item, own));
+  const out: JsonObject = {};
+  for (const key of Object.keys(node as JsonObject).sort()) setKey(out, key, settled((node as JsonObject)[key]!, own));
+  return out;
 }

@@ -30,7 +30,12 @@ const maxManagerBytes = 128;
 export function managerOf(fieldManager: string, userAgent: string | undefined): string {
   if (fieldManager) return fieldManager;
   const name = (userAgent ?? '').split('/')[0]!.replace(/\p{C}/gu, '');
-  return name.length > 0 ? Buffer.from(name).subarray(0, maxManagerBytes).toString('utf8').replace(/\ufffd$/, '') : 'unknown';
+  return name.length > 0
+    ? Buffer.from(name)
+        .subarray(0, maxManagerBytes)
+        .toString('utf8')
+        .replace(/\ufffd$/, '')
+    : 'unknown';
 }
 
 /** What the server sets has no owner. */
@@ -59,7 +64,10 @@ function zeroOf(type: StructType | undefined, object: KubeObject): JsonObject {
   let zero = zeroObjects.get(type);
   if (!zero) {
     const slash = object.apiVersion.indexOf('/');
-    const gv = slash < 0 ? {group: '', version: object.apiVersion} : {group: object.apiVersion.slice(0, slash), version: object.apiVersion.slice(slash + 1)};
+    const gv =
+      slash < 0
+        ? {group: '', version: object.apiVersion}
+        : {group: object.apiVersion.slice(0, slash), version: object.apiVersion.slice(slash + 1)};
     zero = normalize({}, {...gv, kind: object.kind}) as unknown as JsonObject;
     zeroObjects.set(type, zero);
   }
@@ -92,7 +100,9 @@ function startingEntries(given: ManagedFieldsEntry[] | undefined, live: KubeObje
 }
 
 const isReadable = (entry: ManagedFieldsEntry): boolean =>
-  (entry.operation === 'Apply' || entry.operation === 'Update') && entry.apiVersion !== undefined && (entry.fieldsType === undefined || entry.fieldsType === 'FieldsV1');
+  (entry.operation === 'Apply' || entry.operation === 'Update') &&
+  entry.apiVersion !== undefined &&
+  (entry.fieldsType === undefined || entry.fieldsType === 'FieldsV1');
 
 function withoutSubtrees(set: FieldSet, roots: FieldSet): FieldSet {
   if (roots.children.size === 0) return set;
@@ -109,10 +119,18 @@ interface Owned {
   touched: boolean;
 }
 
-function settle(update: ManagedFieldsUpdate, entries: readonly ManagedFieldsEntry[], taken: FieldSet, removed: FieldSet): ManagedFieldsEntry[] {
+function settle(
+  update: ManagedFieldsUpdate,
+  entries: readonly ManagedFieldsEntry[],
+  taken: FieldSet,
+  removed: FieldSet,
+): ManagedFieldsEntry[] {
   const {manager, subresource, apiVersion, now} = update;
   const isOwn = (entry: ManagedFieldsEntry) =>
-    entry.operation === 'Update' && entry.manager === manager && entry.apiVersion === apiVersion && (entry.subresource ?? '') === subresource;
+    entry.operation === 'Update' &&
+    entry.manager === manager &&
+    entry.apiVersion === apiVersion &&
+    (entry.subresource ?? '') === subresource;
   const nothing = taken.isEmpty && removed.isEmpty;
   if (nothing) return [...entries];
   const owners: Owned[] = [];
@@ -127,7 +145,8 @@ function settle(update: ManagedFieldsUpdate, entries: readonly ManagedFieldsEntr
     if (mine) own = owned;
     owners.push(owned);
   }
-  if (!own && !taken.isEmpty) owners.push({entry: {manager, operation: 'Update', apiVersion, ...(subresource && {subresource})}, fields: taken, touched: true});
+  if (!own && !taken.isEmpty)
+    owners.push({entry: {manager, operation: 'Update', apiVersion, ...(subresource && {subresource})}, fields: taken, touched: true});
   const kept = owners.filter(({fields}) => !fields.isEmpty).map((owned) => encode(owned, now));
   return sorted(capped(kept));
 }
@@ -152,7 +171,14 @@ function capped(entries: ManagedFieldsEntry[]): ManagedFieldsEntry[] {
     const version = entry.apiVersion ?? '';
     const before = ancient.get(version);
     const fields = FieldSet.fromJson(entry.fieldsV1).union(FieldSet.fromJson(before?.fieldsV1));
-    ancient.set(version, {manager: ancientManager, operation: 'Update', apiVersion: version, ...(entry.time && {time: entry.time}), fieldsType: 'FieldsV1', fieldsV1: fields.toJson()});
+    ancient.set(version, {
+      manager: ancientManager,
+      operation: 'Update',
+      apiVersion: version,
+      ...(entry.time && {time: entry.time}),
+      fieldsType: 'FieldsV1',
+      fieldsV1: fields.toJson(),
+    });
   }
   return [...entries.filter((entry) => !excess.has(entry)), ...ancient.values()];
 }

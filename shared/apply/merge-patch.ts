@@ -1,33 +1,63 @@
-/** JSON merge patch (RFC 7386), and the parsing of patch bodies that are objects. */
+/** JSON merge patch (RFC 7386) as the library of the reference applies it. */
 import {badRequest} from '../errors.ts';
 import type {Json, JsonObject} from '../object.ts';
-import {JsonError, parseJson, setKey} from '../schema/json.ts';
+import {setKey} from '../schema/json.ts';
+import {jsonKindOf, parsePatchBody} from './patch-body.ts';
 
-/** @throws StatusError 400 in the reference's words */
-export function parsePatchObject(body: Uint8Array): JsonObject {
-  let value: Json;
-  try {
-    ({value} = parseJson(body));
-  } catch (error) {
-    if (error instanceof JsonError) throw badRequest(`error decoding patch: ${error.message}`, error);
-    throw error;
-  }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const kind = value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-    throw badRequest(`error decoding patch: json: cannot unmarshal ${kind} into Go value of type map[string]interface {}`);
-  }
-  return value;
+export interface ParsedMergePatch {
+  patch: Json;
+  /** What strict decoding objects to, in its words; empty unless `strict`. */
+  strictErrors: string[];
 }
+
+/** `strict`: the request asks for warnings or errors about doubled fields. @throws StatusError 400 in the reference's words */
+export function parseMergePatch(body: Uint8Array, strict: boolean): ParsedMergePatch {
+  if (!strict) {
+    const {value} = parseLoosely(body);
+    // A list, of all things, may take the place of the object; decoding the result says no to it.
+    if (typeof value !== 'object' || value === null) throw badRequest('Invalid JSON Patch');
+    return {patch: value, strictErrors: []};
+  }
+  const prefix = 'error decoding patch: ';
+  const {value, duplicates} = parsePatchBody(body, prefix);
+  if (value === null) throw badRequest('Invalid JSON Patch');
+  if (typeof value !== 'object' || Array.isArray(value))
+    throw badRequest(`${prefix}json: cannot unmarshal ${jsonKindOf(value)} into Go value of type map[string]interface {}`);
+  return {patch: value, strictErrors: duplicates};
+}
+
+/** As above, for a request that asks for warnings, without them. */
+export const parsePatchObject = (body: Uint8Array): JsonObject => parseMergePatch(body, true).patch as JsonObject;
 
 /** Null removes a member, an object merges into it, anything else replaces it. Neither argument is changed. */
 export function mergePatch(target: Json, patch: Json): Json {
-  if (typeof patch !== 'object' || patch === null || Array.isArray(patch)) return patch;
-  const base = typeof target === 'object' && target !== null && !Array.isArray(target) ? target : {};
-  const out: JsonObject = {...base};
-  for (const key of Object.keys(patch)) {
-    const value = patch[key]!;
-    if (value === null) delete out[key];
-    else setKey(out, key, mergePatch(Object.hasOwn(out, key) ? out[key]! : null, value));
+  if (!isObject(patch)) return isObject(target) ? patch : pruned(patch);
+  if (!isObject(target)) return pruned(patch);
+  const out: JsonObject = {};
+  // Sorted, as the reference quotes a result that is refused.
+  for (const key of [...new Set([...Object.keys(target), ...Object.keys(patch)])].sort()) {
+    const current = Object.hasOwn(target, key) ? target[key]! : null;
+    if (!Object.hasOwn(patch, key)) setKey(out, key, current);
+    else if (patch[key] !== null) setKey(out, key, mergePatch(current, patch[key]!));
   }
   return out;
+}
+
+const isObject = (value: Json): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Without the members that are null, in lists too: what is new has nothing for them to remove. Items that are null stay. */
+function pruned(value: Json): Json {
+  if (Array.isArray(value)) return value.map(pruned);
+  if (!isObject(value)) return value;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value).sort()) if (value[key] !== null) setKey(out, key, pruned(value[key]!));
+  return out;
+}
+
+function parseLoosely(body: Uint8Array): {value: Json} {
+  try {
+    return parsePatchBody(body, '');
+  } catch (error) {
+    throw badRequest('Invalid JSON Patch', error);
+  }
 }

@@ -1,163 +1,278 @@
 /**
- * Strategic merge: a patch that knows which lists merge by key and which are replaced, and carries directives of its own. The types
- * say which list is which (patchStrategy, patchMergeKey).
+ * Strategic merge: a patch that knows which lists merge by key and which are replaced, and carries directives of its own ($patch,
+ * $retainKeys, $deleteFromPrimitiveList, $setElementOrder). The types say which list is which (patchStrategy, patchMergeKey); the order
+ * of merged lists is element-order.ts'.
  */
-import {badRequest} from '../errors.ts';
-import {sameJson} from '../kinds/common/equal.ts';
+import {badRequest, genericError, type StatusError} from '../errors.ts';
+import {goQuote} from '../field-errors.ts';
 import type {Json, JsonObject} from '../object.ts';
 import {setKey} from '../schema/json.ts';
-import type {Field, StructType, Type} from '../schema/types.ts';
-import {goPrint} from './go-print.ts';
+import type {StructType, Type} from '../schema/types.ts';
+import {type Identity, inOrder} from './element-order.ts';
+import {goPrint, goTypeOf} from './go-print.ts';
+import {jsonKindOf, parsePatchBody} from './patch-body.ts';
 
 const directive = '$patch';
 const retainKeys = '$retainKeys';
-const deleteFromPrefix = '$deleteFromPrimitiveList/';
-const orderPrefix = '$setElementOrder/';
+const deleteFromList = '$deleteFromPrimitiveList';
+const elementOrder = '$setElementOrder';
 
-/** The patched document; neither argument is changed. @throws StatusError 400 for a patch that cannot be applied */
+export interface ParsedStrategicPatch {
+  patch: JsonObject;
+  /** What strict decoding objects to, in its words. */
+  strictErrors: string[];
+}
+
+/** @throws StatusError 400 in the reference's words */
+export function parseStrategicPatch(body: Uint8Array): ParsedStrategicPatch {
+  const {value, duplicates} = parsePatchBody(body, '');
+  if (value === null) return {patch: {}, strictErrors: []};
+  if (!isObject(value)) throw badRequest(`json: cannot unmarshal ${jsonKindOf(value)} into Go value of type map[string]interface {}`);
+  return {patch: value, strictErrors: duplicates};
+}
+
+/**
+ * The patched document; neither argument is changed. @throws StatusError 400 for a patch that cannot be applied: where the reference
+ * answers 500 for the client's mistake, its words come with 400
+ */
 export function strategicMerge(document: JsonObject, patch: JsonObject, type: StructType): JsonObject {
   return mergeObject(document, patch, type);
 }
 
 const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
-const own = (object: JsonObject, key: string): Json | undefined => (Object.hasOwn(object, key) ? object[key] : undefined);
+const has = (object: JsonObject, key: string): boolean => Object.hasOwn(object, key);
 
-function fieldOf(type: Type | undefined, key: string): Field | undefined {
-  return type?.kind === 'struct' ? type.byName.get(key) : undefined;
-}
-
-const typeOfMember = (type: Type | undefined, key: string): Type | undefined => (type?.kind === 'map' ? type.of : fieldOf(type, key)?.type);
-
-function mergeObject(current: JsonObject, patch: JsonObject, type: Type | undefined): JsonObject {
-  const mode = own(patch, directive);
-  if (mode === 'replace') return withoutDirectives(patch);
-  if (mode === 'delete') return {};
-  // What is neither is taken for a delete of everything, as the reference does; `merge` is the default said aloud.
-  if (mode !== undefined && mode !== 'merge') return unknownDirective();
+function mergeObject(current: JsonObject, patch: JsonObject, type: Type): JsonObject {
+  if (has(patch, directive)) return replaced(patch);
   const out: JsonObject = {...current};
   applyRetainKeys(out, patch);
+  const ordered = applyElementOrders(out, patch, type);
   for (const key of Object.keys(patch)) {
-    if (key === directive || key === retainKeys) continue;
-    if (key.startsWith(deleteFromPrefix)) {
-      deleteFromList(out, key.slice(deleteFromPrefix.length), patch[key]!, patch);
-      continue;
-    }
-    if (key.startsWith(orderPrefix)) continue;
-    mergeMember(out, key, patch, type);
-  }
-  for (const key of Object.keys(patch)) {
-    if (key.startsWith(orderPrefix)) applyOrder(out, current, key.slice(orderPrefix.length), patch, type);
+    if (key === retainKeys || key.startsWith(elementOrder) || ordered.has(key)) continue;
+    const value = patch[key]!;
+    if (key.startsWith(deleteFromList)) mergeMember(out, targetOf(key, deleteFromList), value, type, true);
+    else mergeMember(out, key, value, type, false);
   }
   return out;
 }
 
-const unknownDirective = (): JsonObject => ({});
+/** `$patch` in a map: the patch instead of what was there, or nothing. */
+function replaced(patch: JsonObject): JsonObject {
+  const {[directive]: mode, ...rest} = patch;
+  if (mode === 'replace') return rest;
+  if (mode === 'delete') return {};
+  throw unknownDirective(mode, patch);
+}
 
-function mergeMember(out: JsonObject, key: string, patch: JsonObject, type: Type | undefined): void {
-  const value = patch[key]!;
+function mergeMember(out: JsonObject, key: string, value: Json, type: Type, isDeletion: boolean): void {
   if (value === null) {
     delete out[key];
     return;
   }
-  const was = own(out, key);
-  const memberType = typeOfMember(type, key);
-  if (isObject(value)) {
-    const strategy = fieldOf(type, key)?.patchStrategy;
-    if (strategy === 'replace') setKey(out, key, withoutDirectives(value));
-    else if (own(value, directive) === 'delete') delete out[key];
-    else setKey(out, key, mergeObject(isObject(was) ? was : {}, value, memberType));
-    return;
-  }
-  if (Array.isArray(value)) {
+  const current = has(out, key) ? out[key]! : undefined;
+  if (isObject(value) && isObject(current)) {
     const field = fieldOf(type, key);
-    const itemType = memberType?.kind === 'list' ? memberType.of : undefined;
-    if (field?.patchStrategy?.split(',').includes('merge')) setKey(out, key, mergeList(Array.isArray(was) ? was : [], value, field, itemType));
-    else setKey(out, key, value.filter((item) => !isObject(item) || own(item, directive) === undefined));
-    return;
+    setKey(out, key, field.strategy === 'replace' ? value : mergeObject(current, value, field.type));
+  } else if (Array.isArray(value) && Array.isArray(current)) {
+    const field = listFieldOf(type, key);
+    setKey(out, key, field.strategy === 'merge' || isDeletion ? mergeList(current, value, field, isDeletion) : value);
+  } else if (!isDeletion) {
+    const added = withoutDirectives(value);
+    if (added === undefined) delete out[key];
+    else setKey(out, key, added);
   }
-  setKey(out, key, value);
 }
 
-/** Members not named are dropped: a union changes its member without leaving the old one behind. */
+/** Members that the list does not name are dropped: a union changes its member without leaving the old one behind. */
 function applyRetainKeys(out: JsonObject, patch: JsonObject): void {
-  const keep = own(patch, retainKeys);
-  if (keep === undefined) return;
-  if (!Array.isArray(keep)) throw badRequest('invalid patch format of retainKeys');
-  for (const key of Object.keys(out)) if (!keep.includes(key)) delete out[key];
-  for (const key of Object.keys(patch))
-    if (!key.startsWith('$') && patch[key] !== null && !keep.includes(key)) throw badRequest('retainKeys list doesn\'t contain a field present in the patch');
-}
-
-function deleteFromList(out: JsonObject, key: string, values: Json, patch: JsonObject): void {
-  if (!Array.isArray(values)) throw badRequest(`invalid value for ${deleteFromPrefix}${key} directive`);
-  const was = own(out, key);
-  if (!Array.isArray(was)) return;
-  const left = was.filter((item) => !values.some((value) => sameJson(value, item)));
-  setKey(out, key, left);
-  if (left.length === 0 && own(patch, key) === undefined) delete out[key];
-}
-
-function mergeList(current: readonly Json[], patch: readonly Json[], field: Field, itemType: Type | undefined): Json[] {
-  const mergeKey = field.patchMergeKey;
-  if (!mergeKey || !patch.concat(current).some(isObject)) {
-    const out = [...current];
-    for (const item of patch) if (!out.some((present) => sameJson(present, item))) out.push(item);
-    return out;
+  if (!has(patch, retainKeys)) return;
+  const keep = patch[retainKeys];
+  const refused = badRequest('invalid patch format of retainKeys');
+  if (!Array.isArray(keep)) throw refused;
+  const kept = new Set(keep);
+  for (const key of Object.keys(patch)) {
+    const isDirective = key === retainKeys || key.startsWith(deleteFromList) || key.startsWith(elementOrder);
+    if (!isDirective && patch[key] !== null && !kept.has(key)) throw refused;
   }
-  const replaces = patch.some((item) => isObject(item) && own(item, directive) === 'replace');
-  if (replaces) return patch.filter((item) => !(isObject(item) && own(item, directive) !== undefined));
-  let out = [...current];
+  for (const key of Object.keys(out)) if (!kept.has(key)) delete out[key];
+}
+
+/** Merges and orders each list that has an order; answers which members of the patch are settled by that. */
+function applyElementOrders(out: JsonObject, patch: JsonObject, type: Type): ReadonlySet<string> {
+  const settled = new Set<string>();
+  for (const directiveKey of Object.keys(patch)) {
+    if (!directiveKey.startsWith(elementOrder)) continue;
+    const order = listOrRefusal(patch[directiveKey]!);
+    const key = targetOf(directiveKey, elementOrder);
+    const live = has(out, key) ? listOrRefusal(out[key]!) : undefined;
+    const change = has(patch, key) ? listOrRefusal(patch[key]!) : undefined;
+    const field = listFieldOf(type, key);
+    if (change) validateOrder(change, order, field.mergeKey);
+    if (!live && !change) continue;
+    const merged =
+      live && change
+        ? field.strategy === 'merge'
+          ? mergeList(live, change, field, false)
+          : change
+        : (live ?? (withoutDirectives([...change!]) as Json[]));
+    const areMaps = itemsAreMaps([live ?? [], change ?? []]);
+    if (areMaps === undefined) throw badRequest('no elements in any of the given slices');
+    const identity = identityBy(field.mergeKey);
+    if (field.mergeKey) for (const item of [...merged, ...order]) keyOf(item, field.mergeKey);
+    setKey(out, key, inOrder(merged, order, live ?? [], identity));
+    settled.add(key);
+  }
+  return settled;
+}
+
+/** Each item of the patch must stand in the order, in the same sequence; deletions need not. */
+function validateOrder(change: readonly Json[], order: readonly Json[], mergeKey: string | undefined): void {
+  if (change.length === 0 || order.length === 0) return;
+  const items = mergeKey ? change.filter((item) => !('mode' in listDirective(item))) : change;
+  const idOf = (item: Json) => (mergeKey ? plainId(keyOf(item, mergeKey)) : plainId(item));
+  let next = 0;
+  for (const item of order) if (next < items.length && idOf(items[next]!) === idOf(item)) next++;
+  if (next < items.length)
+    throw badRequest(
+      `The order in patch list:\n${goPrint(change as Json[])}\n doesn't match ${elementOrder} list:\n${goPrint(order as Json[])}\n`,
+    );
+}
+
+function mergeList(current: readonly Json[], patch: readonly Json[], field: ListField, isDeletion: boolean): Json[] {
+  const areMaps = itemsAreMaps([current, patch]);
+  if (areMaps === undefined) return [...current];
+  if (!areMaps) return isDeletion ? without(current, patch) : inOrder(distinct([...current, ...patch]), patch, current, plainId);
+  const {mergeKey} = field;
+  if (!mergeKey) throw badRequest(`cannot merge lists without merge key for ${field.items.kind === 'map' ? 'map' : 'struct'}`);
+  const {kept, changes} = applyListDirectives(current, patch, mergeKey);
+  const identity = identityBy(mergeKey);
+  const merged = [...kept];
+  const places = new Map<string, number>();
+  for (let at = merged.length - 1; at >= 0; at--)
+    if (isObject(merged[at]) && has(merged[at] as JsonObject, mergeKey)) places.set(identity(merged[at]!), at);
+  for (const item of changes) {
+    const id = plainId(keyOf(item, mergeKey));
+    const at = places.get(id);
+    if (at === undefined) places.set(id, merged.push(item) - 1);
+    else merged[at] = mergeObject(merged[at] as JsonObject, item as JsonObject, field.items);
+  }
+  for (const item of merged) keyOf(item, mergeKey);
+  return inOrder(merged, changes, kept, identity);
+}
+
+/** `$patch` in items of a list: delete names one item, replace stands for the whole list. */
+function applyListDirectives(
+  current: readonly Json[],
+  patch: readonly Json[],
+  mergeKey: string,
+): {kept: readonly Json[]; changes: readonly Json[]} {
+  const changes: Json[] = [];
+  const deleted = new Set<string>();
+  let replaces = false;
   for (const item of patch) {
-    if (!isObject(item)) throw badRequest('expecting map');
-    const key = own(item, mergeKey);
-    if (key === undefined) {
-      if (own(item, directive) !== undefined) continue;
-      throw badRequest(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`);
-    }
-    const matches = (present: Json) => isObject(present) && sameJson(own(present, mergeKey), key);
-    if (own(item, directive) === 'delete') {
-      out = out.filter((present) => !matches(present));
-      continue;
-    }
-    const at = out.findIndex(matches);
-    if (at < 0) out.push(mergeObject({}, item, itemType));
-    else out[at] = mergeObject(out[at] as JsonObject, item, itemType);
+    const found = listDirective(item);
+    if (!('mode' in found)) changes.push(item);
+    else if (found.mode === 'delete') deleted.add(plainId(keyOf(item, mergeKey)));
+    else if (found.mode === 'replace') replaces = true;
+    else if (found.mode === 'merge') throw badRequest('merging lists cannot yet be specified in the patch');
+    else throw unknownDirective(found.mode, item as JsonObject);
+  }
+  if (replaces) return {kept: changes, changes: []};
+  if (deleted.size === 0) return {kept: current, changes};
+  return {kept: current.filter((item) => !isObject(item) || !has(item, mergeKey) || !deleted.has(plainId(item[mergeKey]!))), changes};
+}
+
+const listDirective = (item: Json): {mode: Json} | Record<string, never> =>
+  isObject(item) && has(item, directive) ? {mode: item[directive]!} : {};
+
+/** For values that meet nothing: no null removes anything, no directive has an object. Undefined when the value is itself a directive. */
+function withoutDirectives(value: Json): Json | undefined {
+  if (Array.isArray(value)) return value.map(withoutDirectives).filter((item) => item !== undefined);
+  if (!isObject(value)) return value;
+  if (has(value, directive)) return undefined;
+  const out: JsonObject = {};
+  for (const key of Object.keys(value)) {
+    const inner = value[key] === null ? undefined : withoutDirectives(value[key]!);
+    if (inner !== undefined) setKey(out, key, inner);
   }
   return out;
 }
 
-/** Items that the order names stand in that order; the others keep their places between them as well as they can. */
-function applyOrder(out: JsonObject, current: JsonObject, key: string, patch: JsonObject, type: Type | undefined): void {
-  const order = patch[`${orderPrefix}${key}`];
-  const merged = own(out, key);
-  if (!Array.isArray(order)) throw badRequest(`invalid value for ${orderPrefix}${key} directive`);
-  if (!Array.isArray(merged)) return;
-  const mergeKey = fieldOf(type, key)?.patchMergeKey;
-  const idOf = (item: Json): string => JSON.stringify(mergeKey && isObject(item) ? (own(item, mergeKey) ?? null) : item);
-  const wanted = order.map(idOf);
-  const patched = own(patch, key);
-  if (Array.isArray(patched))
-    for (const item of patched)
-      if (isObject(item) && mergeKey && own(item, mergeKey) !== undefined && own(item, directive) === undefined && !wanted.includes(idOf(item)))
-        throw badRequest(`The order in patch list:\n${goPrint(patched)}\n doesn't match ${orderPrefix}${key} list:\n${goPrint(order)}\n`);
-  const named = merged.filter((item) => wanted.includes(idOf(item))).sort((a, b) => wanted.indexOf(idOf(a)) - wanted.indexOf(idOf(b)));
-  const live = (own(current, key) as Json[] | undefined)?.map(idOf) ?? [];
-  setKey(out, key, interleave(named, merged.filter((item) => !wanted.includes(idOf(item))), live, idOf));
+interface PatchField {
+  type: Type;
+  strategy: string;
+  mergeKey: string | undefined;
 }
 
-/** Server-only items go before the first named item that stood behind them. */
-function interleave(named: readonly Json[], others: readonly Json[], live: readonly string[], idOf: (item: Json) => string): Json[] {
-  const out: Json[] = [];
-  let next = 0;
-  for (const item of named) {
-    const place = live.indexOf(idOf(item));
-    while (next < others.length && place >= 0 && live.indexOf(idOf(others[next]!)) < place) out.push(others[next++]!);
-    out.push(item);
-  }
-  return [...out, ...others.slice(next)];
+interface ListField extends PatchField {
+  items: Type;
 }
 
-function withoutDirectives(value: JsonObject): JsonObject {
-  const {[directive]: _directive, ...rest} = value;
-  return rest;
+/** @throws StatusError when the type has no such field, or no fields at all */
+function fieldOf(type: Type, key: string): PatchField {
+  if (type.kind === 'map' || type.kind === 'list' || type.kind === 'any')
+    throw badRequest(`merging an object in json but data type is not struct, instead is: ${goKind(type)}`);
+  const field = type.kind === 'struct' ? type.byName.get(key) : undefined;
+  const name = type.goName.slice(type.goName.lastIndexOf('.') + 1);
+  if (!field) throw badRequest(`unable to find api field in struct ${name} for the json field ${goQuote(key)}`);
+  const strategies = (field.patchStrategy ?? '').split(',');
+  return {type: field.type, strategy: strategies.find((one) => one !== 'retainKeys') ?? '', mergeKey: field.patchMergeKey};
+}
+
+function listFieldOf(type: Type, key: string): ListField {
+  const field = fieldOf(type, key);
+  if (field.type.kind !== 'list') throw badRequest(`expected slice or array type, but got: ${goKind(type)}`);
+  if (field.type.of.kind === 'list') throw badRequest('unexpected slice of slice');
+  return {...field, items: field.type.of};
+}
+
+const goKind = (type: Type): string => (type.kind === 'list' ? 'slice' : type.kind === 'any' ? 'interface' : type.kind);
+
+/** `$setElementOrder/containers`: the member that a directive is about. */
+function targetOf(key: string, prefix: string): string {
+  if (key.startsWith(`${prefix}/`)) return key.slice(prefix.length + 1);
+  throw badRequest(`invalid patch format of ${prefix === elementOrder ? 'setElementOrder' : 'primitive'} list`);
+}
+
+function listOrRefusal(value: Json): readonly Json[] {
+  if (Array.isArray(value)) return value;
+  throw badRequest(`expected a []interface {}, but received a ${goTypeOf(value)}`);
+}
+
+function keyOf(item: Json, mergeKey: string): Json {
+  if (!isObject(item)) throw badRequest(`expected a map[string]interface {}, but received a ${goTypeOf(item)}`);
+  if (!has(item, mergeKey)) throw badRequest(`map: ${goPrint(item)} does not contain declared merge key: ${mergeKey}`);
+  return item[mergeKey]!;
+}
+
+/** All items of a list are of one kind, and no lists. Undefined when there are none. */
+function itemsAreMaps(lists: readonly (readonly Json[])[]): boolean | undefined {
+  let first: string | undefined;
+  for (const list of lists)
+    for (const item of list) {
+      const kind = goTypeOf(item);
+      if (first === undefined && Array.isArray(item)) throw listsOfLists();
+      first ??= kind;
+      if (kind !== first || item === null) throw badRequest(`list element types are not identical: ${goPrint(lists as Json)}`);
+    }
+  return first === undefined ? undefined : first === 'map[string]interface {}';
+}
+
+const listsOfLists = (): StatusError => genericError(422, '', {group: '', resource: ''}, '');
+
+function unknownDirective(mode: Json | undefined, patch: JsonObject): StatusError {
+  const printed = typeof mode === 'string' ? mode : mode === null ? '%!s(<nil>)' : `%!s(${goTypeOf(mode)}=${goPrint(mode!)})`;
+  return badRequest(`unknown patch type: ${printed} in map: ${goPrint(patch)}`);
+}
+
+/** Values of different kinds never meet: 80 is not "80". */
+const plainId: Identity = (item) => JSON.stringify(item);
+const identityBy = (mergeKey: string | undefined): Identity =>
+  mergeKey ? (item) => plainId(isObject(item) && has(item, mergeKey) ? item[mergeKey]! : null) : plainId;
+
+const distinct = (items: readonly Json[]): Json[] => [...new Set(items)];
+
+function without(current: readonly Json[], removed: readonly Json[]): Json[] {
+  const gone = new Set(removed);
+  return current.filter((item) => !gone.has(item));
 }
