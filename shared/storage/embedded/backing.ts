@@ -61,6 +61,8 @@ export interface Backing {
   commit(commit: Commit, published: () => void): Promise<void> | undefined;
   /** Whether a failed commit certainly left nothing behind. */
   isUntouched(error: unknown): boolean;
+  /** Whether, after a failed commit, views are still of `state`, so that writing can go on. */
+  isUsable(): boolean;
   /** Every type that has live objects or history, with its number of live objects. */
   types(): Map<string, number>;
   /** The same content in memory, independent from now on. */

@@ -44,6 +44,11 @@ class SlowBacking implements Backing {
     return (error as Error).message === 'disk full';
   }
 
+  usable = true;
+  isUsable(): boolean {
+    return this.usable;
+  }
+
   types(): Map<string, number> {
     return this.#memory.types();
   }
@@ -148,8 +153,19 @@ describe('a commit that fails', () => {
     expect(backing.commits).toHaveLength(0);
   });
 
-  test('is an unknown outcome otherwise, and nothing is written until the store is opened anew', async () => {
+  test('is an unknown outcome otherwise, and writing goes on from the state that is known', async () => {
     const {store, commit, a} = await opened(false);
+    const failing = failureOf(update(store, 'n/a', a.revision, 'two'));
+    (await commit()).fail(new Error('input/output error'));
+    expect((await failing).code).toBe('OutcomeUnknown');
+    const next = update(store, 'n/a', a.revision, 'three');
+    (await commit()).finish();
+    expect((await next).revision).toBe(a.revision + 3);
+  });
+
+  test('stops all writing until the store is opened anew, when the state is no longer known', async () => {
+    const {store, backing, commit, a} = await opened(false);
+    backing.usable = false;
     const failing = failureOf(update(store, 'n/a', a.revision, 'two'));
     (await commit()).fail(new Error('input/output error'));
     expect((await failing).code).toBe('OutcomeUnknown');

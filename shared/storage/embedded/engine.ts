@@ -67,7 +67,7 @@ export class Engine implements Store {
   #sweeping: Promise<void> | undefined;
   /** Handed out so far. Ahead of the head while a batch is in flight, and after one failed: its revisions are never used again. */
   #lastRevision: Revision;
-  /** Set when a commit failed in a way that leaves the file's content in doubt: only opening it anew can tell. */
+  /** Set when a failed commit left the file in another state than the one known here: only opening it anew can tell. */
   #broken: unknown;
 
   constructor(backing: Backing, options: EngineOptions = {}) {
@@ -282,11 +282,10 @@ export class Engine implements Store {
     return this.#backing.commit({versions: accepted, forget: [], state}, publish)?.catch(fail);
   }
 
-  /** A failed commit either left no trace, or nobody can say without opening the file anew. */
+  /** A failed commit left no trace, or nobody can say; and then writing goes on only from the state that is known. */
   #afterFailure(error: unknown): 'Unavailable' | 'OutcomeUnknown' {
-    if (this.#backing.isUntouched(error)) return 'Unavailable';
-    this.#broken = error;
-    return 'OutcomeUnknown';
+    if (!this.#backing.isUsable()) this.#broken = error;
+    return this.#backing.isUntouched(error) ? 'Unavailable' : 'OutcomeUnknown';
   }
 
   #commitAlone(prepare: () => Commit | undefined): Promise<void> {

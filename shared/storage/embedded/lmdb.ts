@@ -118,7 +118,13 @@ export class LmdbBacking implements Backing {
   }
 
   isUntouched(error: unknown): boolean {
-    return /MDB_MAP_FULL|MDB_TXN_FULL|No space left|ENOSPC/.test(String(error));
+    return /MDB_MAP_FULL|MDB_TXN_FULL|MDB_PANIC|No space left|ENOSPC/.test(String(error));
+  }
+
+  /** LMDB goes back to the former root when a commit fails, and refuses everything (MDB_PANIC) when it could not. */
+  isUsable(): boolean {
+    this.#root.resetReadTxn();
+    return (readMeta(this.#tables)?.head ?? 0) === this.#state.head;
   }
 
   types(): Map<string, number> {

@@ -104,6 +104,10 @@ export class MemoryBacking implements Backing {
     return true;
   }
 
+  isUsable(): boolean {
+    return true;
+  }
+
   types(): Map<string, number> {
     return new Map([...this.#collections].map(([type, collection]) => [type, collection.count('')!]));
   }
