@@ -17,6 +17,7 @@ export interface StrategyContext {
 /** How names of a kind are checked: the reference's name functions, by their usual names. */
 export type NameRule =
   | 'dns1123Subdomain'
+  | 'longName'
   | 'dns1123Label'
   | 'dns1035Label'
   | 'pathSegment'

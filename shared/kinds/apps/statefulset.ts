@@ -13,7 +13,14 @@ export const statefulSet = define({
   name: 'dns1123Label',
   generation: true,
   newStatus: () => ({replicas: 0, availableReplicas: 0}),
+  prepareForCreate: typeClaims,
+  prepareForUpdate: typeClaims,
 });
+
+/** Claim templates are claims, whatever they call themselves. */
+function typeClaims({spec}: KubeObject): void {
+  for (const claim of list(spec?.volumeClaimTemplates)) Object.assign(claim, {apiVersion: 'v1', kind: 'PersistentVolumeClaim'});
+}
 
 function ownWarnings({spec}: KubeObject): string[] {
   return [

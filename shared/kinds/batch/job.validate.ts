@@ -3,6 +3,7 @@ import {duplicate, type FieldError, goQuote, invalid, notSupported, required, to
 import type {KubeObject} from '../../object.ts';
 import {domainPrefixedPath, nonNegative, oneOf, qualified} from '../common/checks.ts';
 import {sameJson} from '../common/equal.ts';
+import {internalForm, podFailurePolicyShape, successPolicyShape} from '../common/internal-form.ts';
 import {isEmptySelector, selectorMatches, validateLabelSelector} from '../common/labels.ts';
 import {list, type Part} from '../common/loose.ts';
 import {validateImmutable} from '../common/metadata.ts';
@@ -77,7 +78,7 @@ function exitCodes({operator, containerName, values: given}: Part, spec: Part, p
   const containers = [...list(pod.containers), ...list(pod.initContainers)];
   if (containerName !== undefined && !containers.some(({name}) => name === containerName))
     errors.push(invalid(`${path}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'));
-  if (!values.length) errors.push(invalid(`${path}.values`, values, 'at least one value is required'));
+  if (!values.length) errors.push(invalid(`${path}.values`, given ?? null, 'at least one value is required'));
   else if (values.length > 255) errors.push(tooMany(`${path}.values`, values.length, 255));
   const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
@@ -234,8 +235,14 @@ export function validateJobUpdate(object: KubeObject, old: KubeObject, subresour
   else if (spec.completions !== undefined && spec.completions !== before.completions && spec.completions !== spec.parallelism)
     errors.push(invalid('spec.completions', spec.completions, 'can only be modified in tandem with spec.parallelism'));
   errors.push(...validateImmutable(spec.selector, before.selector, 'spec.selector'), ...templateUpdate(spec, before, object, old));
-  for (const field of ['completionMode', 'podFailurePolicy', 'backoffLimitPerIndex', 'managedBy', 'successPolicy'])
-    errors.push(...validateImmutable(spec[field], before[field], `spec.${field}`));
+  const fixed = (field: string, quoted: Part): void => {
+    if (!sameJson(spec[field], before[field])) errors.push(invalid(`spec.${field}`, quoted ?? null, 'field is immutable'));
+  };
+  fixed('completionMode', spec.completionMode);
+  fixed('podFailurePolicy', internalForm(spec.podFailurePolicy, podFailurePolicyShape));
+  fixed('backoffLimitPerIndex', spec.backoffLimitPerIndex);
+  fixed('managedBy', spec.managedBy);
+  fixed('successPolicy', internalForm(spec.successPolicy, successPolicyShape));
   return errors;
 }
 

@@ -48,10 +48,10 @@ export function claimSpec(spec: Part, path: string, options: ClaimOptions = {}):
   if (local) errors.push(...dataSource({...local, namespace: undefined}, `${path}.dataSource`, options));
   if (reference) errors.push(...dataSource(reference, `${path}.dataSourceRef`, options));
   if (reference?.namespace) {
-    if (local) errors.push(invalid(path, `${path}.dataSource`, 'may not be specified when dataSourceRef.namespace is specified'));
+    if (local) errors.push(invalid(path, {}, 'may not be specified when dataSourceRef.namespace is specified'));
   } else if (local && reference) {
     const same = local.apiGroup === reference.apiGroup && local.kind === reference.kind && local.name === reference.name;
-    if (!same) errors.push(invalid(path, `${path}.dataSource`, 'must match dataSourceRef'));
+    if (!same) errors.push(invalid(path, {}, 'must match dataSourceRef'));
   }
   if (spec.volumeAttributesClassName) errors.push(...subdomain(spec.volumeAttributesClassName, `${path}.volumeAttributesClassName`));
   return errors;

@@ -65,6 +65,10 @@ export function dns1123Subdomain(value: string): string[] {
   return problems;
 }
 
+/** The same where a rule is declared with the field instead of written by hand: other words for too long. */
+export const longName = (value: string): string[] =>
+  dns1123Subdomain(value).map((problem) => (problem === maxLength(253) ? maxBytes(253) : problem));
+
 export function dns1123SubdomainWithUnderscore(value: string): string[] {
   const problems = byteLength(value) > 253 ? [maxLength(253)] : [];
   if (!subdomainUnderscoredExpression.test(value))
@@ -226,6 +230,8 @@ export function nameProblems(rule: NameRule | undefined, name: string, prefix = 
       return dns1123Label(text);
     case 'dns1035Label':
       return dns1035Label(text);
+    case 'longName':
+      return longName(text);
     case 'pathSegment':
       return pathSegment(name);
     case 'ip':

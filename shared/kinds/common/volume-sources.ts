@@ -106,7 +106,7 @@ const flexVolume: SourceCheck = (source, path) => [
 ];
 
 const managedDisk = ['/subscriptions/{sub-id}/resourcegroups/{group-name}/providers/microsoft.compute/disks/{disk-id}'];
-const blobDisk = ['https://{account-name}.blob.windows.net/{container-name}/{disk-name}.vhd'];
+const blobDisk = ['https://{account-name}.blob.core.windows.net/{container-name}/{disk-name}.vhd'];
 
 const azureDisk: SourceCheck = ({diskName, diskURI = '', cachingMode, kind}, path) => {
   const errors = [...need(diskName, `${path}.diskName`), ...need(diskURI, `${path}.diskURI`)];

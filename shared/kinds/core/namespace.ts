@@ -1,4 +1,5 @@
 /** A namespace: everything in it goes when it goes, held by its own finalizers in spec. */
+import type {KubeObject} from '../../object.ts';
 import {define, setOrDelete} from '../define.ts';
 import {validateNamespace, validateNamespaceUpdate} from './namespace.validate.ts';
 
@@ -9,20 +10,23 @@ export const namespace = define({
   deleteReturnsObject: true,
   newStatus: () => ({phase: 'Active'}),
   prepareForCreate(object) {
-    // Defaulted before it is judged: a name that is no label value is named twice.
-    if (object.metadata.name) object.metadata.labels = {...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name};
+    labelName(object);
     const finalizers: string[] = object.spec?.finalizers ?? [];
     object.spec = {...object.spec, finalizers: finalizers.includes('kubernetes') ? finalizers : [...finalizers, 'kubernetes']};
   },
   prepareForUpdate(object, old, {subresource}) {
+    labelName(object);
     if (subresource === '') {
       object.spec = {...object.spec};
       setOrDelete(object.spec, 'finalizers', old.spec?.finalizers);
     }
     if (subresource === 'finalize') setOrDelete(object, 'status', old.status);
   },
-  canonicalize(object) {
-    object.metadata.labels = {...object.metadata.labels, 'kubernetes.io/metadata.name': object.metadata.name!};
-  },
+  canonicalize: labelName,
   selectableFields: (object) => ({'status.phase': object.status?.phase ?? '', name: object.metadata.name ?? ''}),
 });
+
+/** Labelled before it is judged: a name that is no label value is named twice. */
+function labelName({metadata}: KubeObject): void {
+  if (metadata.name) metadata.labels = {...metadata.labels, 'kubernetes.io/metadata.name': metadata.name};
+}

@@ -25,7 +25,7 @@ export function validateNode(object: KubeObject): FieldError[] {
 }
 
 export function validateNodeUpdate(object: KubeObject, old: KubeObject): FieldError[] {
-  const errors = resources(object);
+  const errors = [...validateNode(object), ...resources(object)];
   const seen = new Set<string>();
   for (const [index, {type = '', address = ''}] of list(object.status?.addresses).entries()) {
     const key = `${type} ${address}`;

@@ -13,7 +13,7 @@ export const persistentVolume = define({
   validate: validatePersistentVolume,
   validateUpdate: (object, old, {subresource}) => validatePersistentVolumeUpdate(object, old, subresource),
   deleteReturnsObject: true,
-  metadataOnUpdate: ['full', 'update'],
+  metadataOnUpdate: ['full', 'full'],
   newStatus: (_object, {now}) => ({phase: 'Pending', lastPhaseTransitionTime: rfc3339(now)}),
   prepareForUpdate(object, old, {subresource, now}) {
     if (subresource !== 'status') return;

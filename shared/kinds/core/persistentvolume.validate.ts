@@ -4,6 +4,7 @@ import type {KubeObject} from '../../object.ts';
 import {oneOf, subdomain} from '../common/checks.ts';
 import {validateAccessModes, volumeModes} from '../common/claims.ts';
 import {sameJson} from '../common/equal.ts';
+import {internalForm, volumeNodeAffinityShape} from '../common/internal-form.ts';
 import {entries, list, type Part} from '../common/loose.ts';
 import {immutable} from '../common/metadata.ts';
 import {nanos} from '../common/quantity.ts';
@@ -98,7 +99,8 @@ export function validatePersistentVolume({metadata, spec: given}: KubeObject): F
 
 export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObject, subresource: string): FieldError[] {
   if (subresource === 'status') return [];
-  const errors = validatePersistentVolume(object);
+  // Twice, as the strategy judges the whole before the update does.
+  const errors = [...validatePersistentVolume(object), ...validatePersistentVolume(object)];
   const [spec, before] = [object.spec ?? {}, old.spec ?? {}];
   const source = (from: Part): Part => Object.fromEntries(order.filter((type) => from[type]).map((type) => [type, from[type]]));
   const given = structuredClone(source(spec));
@@ -113,7 +115,13 @@ export function validatePersistentVolumeUpdate(object: KubeObject, old: KubeObje
     );
   if (spec.volumeMode !== before.volumeMode) errors.push(invalid('volumeMode', spec.volumeMode ?? null, immutable));
   if (before.nodeAffinity && !sameJson(betaToStable(spec.nodeAffinity, before.nodeAffinity), spec.nodeAffinity))
-    errors.push(invalid('nodeAffinity', spec.nodeAffinity ?? null, `${immutable}, except for updating from beta label to GA`));
+    errors.push(
+      invalid(
+        'nodeAffinity',
+        internalForm(spec.nodeAffinity, volumeNodeAffinityShape),
+        `${immutable}, except for updating from beta label to GA`,
+      ),
+    );
   if (before.volumeAttributesClassName !== undefined && spec.volumeAttributesClassName === undefined)
     errors.push(fieldForbidden('spec.volumeAttributesClassName', 'update from non-nil value to nil is forbidden'));
   return errors;

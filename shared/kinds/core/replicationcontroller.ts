@@ -4,6 +4,7 @@ import {define} from '../define.ts';
 import {validateReplicationController, validateReplicationControllerUpdate} from './replicationcontroller.validate.ts';
 
 export const replicationController = define({
+  name: 'longName',
   ...workloadWarnings({named: true}),
   validate: validateReplicationController,
   validateUpdate: (object, old, {subresource}) => validateReplicationControllerUpdate(object, old, subresource),

@@ -2,6 +2,7 @@
 import {define} from '../define.ts';
 
 export const podDisruptionBudget = define({
+  name: 'pathSegment',
   generation: true,
   allowUnconditionalUpdate: false,
   plainFinalizers: true,
