@@ -14,7 +14,7 @@ import {
   type State,
   seed,
   tombstone,
-} from './protocol.ts';
+} from './state.ts';
 
 function programOf(ghost: number, scenario: Scenario): Program | undefined {
   if (ghost === seed) return {operation: 'create', key: 0};
