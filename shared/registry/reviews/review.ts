@@ -11,7 +11,7 @@ export interface PolicyRule {
 }
 
 export interface RuleResolver {
-  rulesFor(user: UserInfo, namespace: string): {rules: readonly PolicyRule[]; errors: readonly string[]};
+  grantsFor(user: UserInfo, namespace: string): {grants: readonly {rule: PolicyRule}[]; errors: readonly string[]};
 }
 
 export interface Tokens {
@@ -34,7 +34,7 @@ export interface Issuer {
 
 export interface ReviewServices {
   authorizer: Authorizer;
-  rules: RuleResolver;
+  rbac: RuleResolver;
   tokens: Tokens;
   issuer: Issuer;
 }

@@ -2,10 +2,11 @@
 import {badRequest} from '../../errors.ts';
 import type {PolicyRule, Review} from './review.ts';
 
-export const selfSubjectRulesReview: Review = async ({user, rules: resolver}, {kind, apiVersion, spec}) => {
+export const selfSubjectRulesReview: Review = async ({user, rbac}, {kind, apiVersion, spec}) => {
   const namespace = spec?.namespace ?? '';
   if (namespace === '') throw badRequest('no namespace on request');
-  const {rules, errors} = resolver.rulesFor(user, namespace);
+  const {grants, errors} = rbac.grantsFor(user, namespace);
+  const rules = grants.map((grant) => grant.rule);
   const distinct = [...new Set(errors)];
   return {
     kind,
