@@ -89,7 +89,7 @@ export function assemble(options: ApiOptions): Assembly {
       ranges: (options.serviceClusterIpRange ?? '10.0.0.0/24').split(','),
       nodePorts: parsePortRange(options.serviceNodePortRange ?? '30000-32767'),
     }),
-    reviews: new Reviews({tokens, issuer: new TokenIssuer(issuer, key), audiences, authorizer, rbac, caches, clock}),
+    reviews: new Reviews({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}),
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
   };

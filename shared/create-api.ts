@@ -10,13 +10,14 @@ import {impersonates, wantedUser} from './auth/impersonation-headers.ts';
 import {mastersGroup, type UserInfo} from './auth/user.ts';
 import {LocalClient} from './client/local.ts';
 import {Controllers} from './controllers/controllers.ts';
-import type {StatusError} from './errors.ts';
+import {type StatusError, tooLarge} from './errors.ts';
 import type {ApiRequest, ApiResponse} from './http/messages.ts';
 import {negotiate, plainOffer, type Representation} from './http/negotiate.ts';
 import {NonResourceRoutes} from './http/non-resource.ts';
 import {attributesOf, type RequestInfo, requestInfo} from './http/request-info.ts';
 import {statusOf} from './http/status.ts';
 import {warningHeaders} from './http/warnings.ts';
+import {maxBodyBytes} from './limits.ts';
 import {handleResource, notFoundPath} from './registry/handlers.ts';
 import {encodeBody, headersFor} from './registry/respond.ts';
 
@@ -69,6 +70,7 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
     flowControl = assembly.flowControlHeaders(attributes);
     const decision = requireAllowed(machine.authorizer, attributes);
     if (decision instanceof Promise) await decision;
+    if (request.body && request.body.length > maxBodyBytes) throw tooLarge(`Request entity too large: limit is ${maxBodyBytes}`);
     if (info.isResourceRequest) {
       const resource = machine.catalogue.find(info.group, info.version, info.resource);
       if (!resource) throw notFoundPath();

@@ -375,7 +375,10 @@ function changeFrom(version: Version, previous: Version | undefined): Change {
     previousRevision,
     time,
   };
-  if (previous) change.previousIndex = previous.stored.index;
+  if (previous) {
+    change.previousIndex = previous.stored.index;
+    change.previousImage = previous.stored.image;
+  }
   return change;
 }
 
