@@ -21,6 +21,7 @@ import {
   type Write,
 } from '../contract.ts';
 import type {Backing, Commit, State, Version, View} from './backing.ts';
+import {Compaction, historyChunk, nextTurn} from './compaction.ts';
 import {Deliveries} from './deliveries.ts';
 import {judge} from './judge.ts';
 import {Overlays, type UnderWay} from './overlay.ts';
@@ -34,9 +35,6 @@ export interface EngineOptions {
 const batchWrites = 256;
 /** Batches that commit at once (memory) before others get a turn: a client that only awaits its writes must not starve timers and I/O. */
 const batchesPerTurn = 64;
-/** Changes handled in one turn of the event loop by whoever walks history. */
-const historyChunk = 500;
-
 interface Queued {
   write: Write;
   resolve(stored: Stored): void;
@@ -55,6 +53,7 @@ export class Engine implements Store {
   readonly #deliveries = new Deliveries();
   readonly #overlays = new Overlays();
   readonly #scanner: Scanner;
+  readonly #compaction: Compaction;
   #queue: Queued[] = [];
   /** Housekeeping commits; they take turns with the writers' batches. */
   #chores: (() => Promise<void> | undefined)[] = [];
@@ -64,7 +63,6 @@ export class Engine implements Store {
   #batches = 0;
   #idle: (() => void)[] = [];
   #closed = false;
-  #sweeping: Promise<void> | undefined;
   /** Handed out so far. Ahead of the head while a batch is in flight, and after one failed: its revisions are never used again. */
   #lastRevision: Revision;
   /** Set when a failed commit left the file in another state than the one known here: only opening it anew can tell. */
@@ -75,7 +73,13 @@ export class Engine implements Store {
     this.#clock = options.clock ?? systemClock;
     this.#lastRevision = backing.state.head;
     this.#scanner = new Scanner(backing, this.#overlays);
-    if (backing.state.sweptThrough < backing.state.compactedThrough) this.#sweep().catch(() => {});
+    this.#compaction = new Compaction(
+      backing,
+      (prepare) => this.#commitAlone(prepare),
+      () => !this.#closed && this.#broken === undefined,
+    );
+    // What a former process began. It goes on beside the writers; a failure shows when somebody compacts again.
+    this.#compaction.sweep().catch(() => {});
   }
 
   append(write: Write): Promise<Stored> {
@@ -142,36 +146,13 @@ export class Engine implements Store {
 
   async compact(through: Revision): Promise<void> {
     this.#assertOpen();
-    await this.#commitAlone(() => {
-      const {state} = this.#backing;
-      const compactedThrough = Math.min(through, state.head);
-      return compactedThrough <= state.compactedThrough ? undefined : {versions: [], forget: [], state: {...state, compactedThrough}};
-    });
+    await this.#compaction.through(through);
     this.#overlays.dropBelow(this.#backing.state.compactedThrough);
-    await this.#sweep();
   }
 
   async compactBefore(before: number): Promise<Revision> {
     this.#assertOpen();
-    const {head, compactedThrough} = this.#backing.state;
-    let through = head;
-    for (const type of this.#backing.types().keys()) {
-      const view = this.#backing.view(type, true);
-      try {
-        let turn = 0;
-        for (const version of view.history(compactedThrough, through)) {
-          // The first change that is young enough keeps itself and everything after it, whatever their clocks said.
-          if (version.time >= before) {
-            through = version.stored.revision - 1;
-            break;
-          }
-          if (++turn % historyChunk === 0) await nextTurn();
-        }
-      } finally {
-        view.release();
-      }
-    }
-    await this.compact(through);
+    await this.compact(await this.#compaction.lastBefore(before));
     return this.#backing.state.compactedThrough;
   }
 
@@ -301,41 +282,6 @@ export class Engine implements Store {
     });
   }
 
-  /** Forgets what compaction made unreachable, a chunk per commit so that writers wait for one chunk at most. */
-  #sweep(): Promise<void> {
-    this.#sweeping ??= this.#sweepAll().finally(() => {
-      this.#sweeping = undefined;
-    });
-    return this.#sweeping;
-  }
-
-  async #sweepAll(): Promise<void> {
-    while (!this.#closed && this.#broken === undefined) {
-      const {sweptThrough, compactedThrough} = this.#backing.state;
-      if (sweptThrough >= compactedThrough) return;
-      for (const type of this.#backing.types().keys()) await this.#sweepType(type, sweptThrough, compactedThrough);
-      if (this.#closed) return;
-      await this.#commitAlone(() => ({versions: [], forget: [], state: {...this.#backing.state, sweptThrough: compactedThrough}}));
-    }
-  }
-
-  async #sweepType(type: string, after: Revision, through: Revision): Promise<void> {
-    let from = after;
-    while (!this.#closed && this.#broken === undefined) {
-      const forget: {type: string; revision: Revision}[] = [];
-      let walked = 0;
-      for (const {stored, operation, previousRevision} of this.#backing.view(type, false).history(from, through)) {
-        if (previousRevision > 0) forget.push({type, revision: previousRevision});
-        if (operation === 'delete') forget.push({type, revision: stored.revision});
-        from = stored.revision;
-        if (++walked === historyChunk) break;
-      }
-      if (forget.length > 0) await this.#commitAlone(() => ({versions: [], forget, state: this.#backing.state}));
-      if (walked < historyChunk) return;
-      await nextTurn();
-    }
-  }
-
   /** Past changes a chunk per turn; the turn that reads up to the head also goes live, so nothing falls between. */
   async #catchUp(type: string, delivery: ReturnType<Deliveries['add']>): Promise<void> {
     let told = false;
@@ -361,8 +307,6 @@ export class Engine implements Store {
     }
   }
 }
-
-const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 function changeFrom(version: Version, previous: Version | undefined): Change {
   const {stored, operation, previousRevision, time} = version;
