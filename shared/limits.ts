@@ -4,6 +4,10 @@
 export const maxBodyBytes = 3 * 1024 * 1024;
 /** Deeper JSON is refused before it is parsed: a recursive walk must not meet it. The reference's decoder stops here too. */
 export const maxJsonDepth = 10_000;
+/** A protobuf message inside of another one, this often. Nothing that is served comes near; a walk over what was read must not meet more. */
+export const maxProtobufDepth = 500;
+/** Messages in one protobuf body. An empty one takes two bytes on the wire and some hundred in memory. */
+export const maxProtobufMessages = 250_000;
 /** All annotations of an object together, keys and values. */
 export const maxAnnotationsBytes = 256 * 1024;
 /** Operations in one JSON patch: each may copy a subtree, so a small body could otherwise ask for huge work. */
