@@ -41,7 +41,18 @@ const typeKeys = ['kind', 'structType', 'alias', 'values', 'enum', 'protoItems',
 const pick = (row: Record<string, unknown>, keys: string[]) =>
   Object.fromEntries(keys.filter((key) => row[key] !== undefined).map((key) => [key, row[key]]));
 
-const machinery = ['meta_v1', 'meta_v1beta1', 'runtime', 'util_intstr', 'api_resource', 'version', 'apidiscovery_v2', 'autoscaling_v1'];
+const machinery = [
+  'meta_v1',
+  'meta_v1beta1',
+  'runtime',
+  'util_intstr',
+  'api_resource',
+  'version',
+  'apidiscovery_v2',
+  'autoscaling_v1',
+  'policy_v1beta1',
+];
+// policy/v1beta1 is not served, but its Eviction is still taken by the eviction subresource.
 const served = new Set<string>();
 for (const [gv, row] of Object.entries(readFacts('discovery.json').resources as Record<string, {default: boolean}>))
   if (row.default) served.add(gv);

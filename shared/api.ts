@@ -23,7 +23,7 @@ export interface ApiOptions {
   staticTokens?: ReadonlyMap<string, UserInfo>;
   /** PEM of the private ECDSA P-256 key that signs service-account tokens; its public half verifies them. Generated when absent. */
   serviceAccountKey?: string;
-  /** Default `https://kubernetes.default.svc.cluster.local`. */
+  /** Default `https://kubernetes.default.svc`. */
   serviceAccountIssuer?: string;
   /** PEM that clients verify the server with: published as kube-root-ca.crt. */
   caCertificate?: string;

@@ -36,7 +36,7 @@ export interface Assembly {
 }
 
 const silent: Log = {debug() {}, info() {}, warn() {}, error() {}};
-const defaultIssuer = 'https://kubernetes.default.svc.cluster.local';
+const defaultIssuer = 'https://kubernetes.default.svc';
 const defaultContinueTtlMs = 300_000;
 const boundTypes: Record<BoundResource, string> = {serviceaccounts: 'serviceaccounts', pods: 'pods', secrets: 'secrets', nodes: 'nodes'};
 const rbacTypes: Record<RbacKind, string> = {

@@ -36,10 +36,10 @@ function bump(map: Map<string, number>, labels: string, by = 1): void {
   else if (map.size < maxSeries) map.set(labels, by);
 }
 
-const escape = (value: string): string => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
+const escapeLabel = (value: string): string => value.replace(/\\/g, '\\\\').replace(/"/g, '\\"').replace(/\n/g, '\\n');
 const format = (labels: Labels): string =>
   Object.entries(labels)
-    .map(([name, value]) => `${name}="${escape(value)}"`)
+    .map(([name, value]) => `${name}="${escapeLabel(value)}"`)
     .join(',');
 
 export interface WatchCount {
@@ -78,8 +78,8 @@ export class Metrics {
             ? 'namespace'
             : 'cluster';
       const about = known
-        ? `group="${escape(info.group)}",resource="${escape(info.resource)}",scope="${scope}",subresource="${escape(info.subresource)}",verb="${verb}",version="${escape(info.version)}"`
-        : `group="",resource="",scope="${scope}",subresource="${info.isResourceRequest ? '' : escape(firstSegment(info.path))}",verb="${verb}",version=""`;
+        ? `group="${escapeLabel(info.group)}",resource="${escapeLabel(info.resource)}",scope="${scope}",subresource="${escapeLabel(info.subresource)}",verb="${verb}",version="${escapeLabel(info.version)}"`
+        : `group="",resource="",scope="${scope}",subresource="${info.isResourceRequest ? '' : escapeLabel(firstSegment(info.path))}",verb="${verb}",version=""`;
       bump(this.#requests, `code="${code}",component="apiserver",dry_run="",${about}`);
       if (info.verb === 'watch') return;
       let distribution = this.#durations.get(about);

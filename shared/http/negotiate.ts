@@ -1,5 +1,5 @@
 /** Content negotiation: which form of an object the client wants, and which form its body has. */
-import {notAcceptable, unsupportedMediaType} from '../errors.ts';
+import {failure, notAcceptable, unsupportedMediaType} from '../errors.ts';
 import {isTrue, queryValue} from './request-info.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
@@ -20,11 +20,14 @@ export interface Offer {
   transforms: boolean;
   /** A watch: media types carry `;stream=watch`, YAML cannot be streamed. */
   stream: boolean;
+  /** The route also watches: its media types are said when none is acceptable. */
+  collection?: boolean;
 }
 
 export const objectOffer: Offer = {formats: ['json', 'yaml', 'protobuf'], transforms: true, stream: false};
+export const listOffer: Offer = {...objectOffer, collection: true};
 export const plainOffer: Offer = {formats: ['json', 'yaml', 'protobuf'], transforms: false, stream: false};
-export const watchOffer: Offer = {formats: ['json', 'protobuf'], transforms: true, stream: true};
+export const watchOffer: Offer = {formats: ['json', 'protobuf'], transforms: true, stream: true, collection: true};
 
 const mediaTypes: Record<string, Format> = {
   'application/json': 'json',
@@ -56,16 +59,26 @@ export function negotiate(
   const pretty = isPretty(headers['user-agent'], query);
   if (accept === undefined || accept === '' || accept === '*/*' || accept === 'application/json')
     return pretty ? {...plainJson, pretty} : plainJson;
-  for (const clause of parseAccept(accept)) {
+  const clauses = parseAccept(accept);
+  for (const clause of clauses) {
     const chosen = choose(clause, offer, pretty);
     if (chosen) return chosen;
   }
   const accepted = offer.formats.map((format) => `${nameOf[format]}${offer.stream ? ';stream=watch' : ''}`);
+  if (!clauses.some(({type}) => isWildcard(type) || mediaTypes[type] !== undefined)) {
+    const available = [
+      ...Object.values(nameOf),
+      ...(offer.collection ? ['application/json;stream=watch', `${nameOf.protobuf};stream=watch`] : []),
+    ];
+    throw failure(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`, {details: {}});
+  }
   throw notAcceptable(`only the following media types are accepted: ${accepted.join(', ')}`);
 }
 
+const isWildcard = (type: string): boolean => type === '*/*' || type === 'application/*';
+
 function choose({type, params}: Clause, offer: Offer, clientPretty: boolean): Representation | undefined {
-  const wildcard = type === '*/*' || type === 'application/*';
+  const wildcard = isWildcard(type);
   const format = wildcard ? 'json' : mediaTypes[type];
   if (!format || !offer.formats.includes(format)) return undefined;
   const representation: Representation = {
@@ -77,8 +90,8 @@ function choose({type, params}: Clause, offer: Offer, clientPretty: boolean): Re
     const {as: kind, g: group, v: version} = params;
     if (!offer.transforms || group !== 'meta.k8s.io' || (version !== 'v1' && version !== 'v1beta1')) return undefined;
     if (kind !== 'Table' && kind !== 'PartialObjectMetadata' && kind !== 'PartialObjectMetadataList') return undefined;
-    // A Table has no protobuf form for rows of other types.
-    if (kind === 'Table' && format === 'protobuf' && offer.stream) return undefined;
+    // A Table has no protobuf form.
+    if (kind === 'Table' && format === 'protobuf') return undefined;
     representation.as = {kind, version};
   }
   return representation;

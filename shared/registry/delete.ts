@@ -89,9 +89,9 @@ async function deleteOnce(context: RequestContext, stored: Stored, name: string,
   const waits = finalizers.length > 0 || (grace ?? 0) > 0 || hasNamespaceFinalizers(old);
   if (!waits) {
     if (options.dryRun) return {object: old, removed: true};
-    marked.metadata.deletionTimestamp ??= timestamp(now);
-    marked.metadata.deletionGracePeriodSeconds = 0;
-    const gone = await removeStored(context, stored, old);
+    // Kinds that know grace say in their last state that none is left.
+    if (grace !== undefined) markDeleted(marked, old, 0, now);
+    const gone = await removeStored(context, stored, grace === undefined ? old : marked);
     await deleteHook(context, old).after?.();
     return {object: decodeImage(gone.image), removed: true};
   }

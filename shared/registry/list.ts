@@ -2,7 +2,7 @@
 import {badRequest, tooLargeResourceVersion} from '../errors.ts';
 import {type ContinueToken, decodeContinue, encodeContinue, expiredContinue, expiredList} from '../http/continue.ts';
 import {type ListOptions, listOptions} from '../http/list-options.ts';
-import {negotiate, objectOffer} from '../http/negotiate.ts';
+import {listOffer, negotiate} from '../http/negotiate.ts';
 import {formatRevision, parseRevision} from '../http/resource-version.ts';
 import {isStoreError, type Revision, type Scan, type ScanOptions, type Stored} from '../storage/contract.ts';
 import {type Handler, prefixOf, type RequestContext} from './context.ts';
@@ -15,7 +15,7 @@ export const list: Handler = async (context) => {
   const {request, info} = context;
   const options = listOptions(request.query, info.verb === 'watch');
   if (options.watch) return watch(context, options);
-  const representation = negotiate(request.headers, request.query, objectOffer);
+  const representation = negotiate(request.headers, request.query, listOffer);
   const filter = itemFilter(context, options);
   const range = await rangeOf(context, options);
   if (!filter && range.at === undefined && !range.limit && !range.after) {

@@ -5,11 +5,11 @@ import {jsonPatch, parseJsonPatch} from '../apply/json-patch.ts';
 import {mergePatch, parsePatchObject} from '../apply/merge-patch.ts';
 import {strategicMerge} from '../apply/strategic-merge.ts';
 import {failure, unsupportedMediaType} from '../errors.ts';
-import {invalid, invalidObject} from '../field-errors.ts';
+import {goQuote, invalid, invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
 import {type FieldValidation, writeOptions} from '../http/write-options.ts';
 import {applyDefaults} from '../kinds/defaults.ts';
-import type {GroupVersionKind, Json, JsonObject, KubeObject} from '../object.ts';
+import {type GroupVersionKind, groupVersion, type Json, type JsonObject, type KubeObject, parseGroupVersion} from '../object.ts';
 import {normalize} from '../schema/decode.ts';
 import {typeByKind} from '../schema/types.ts';
 import {toStored} from './body.ts';
@@ -97,6 +97,8 @@ export function decodePatchedAs(
 ): KubeObject {
   const strictErrors: string[] = [];
   let object: KubeObject;
+  const named = kindNamed(document, kind);
+  if (named) throw invalidPatch(patcher.print(document), named);
   try {
     object = normalize(document, kind, fieldValidation === 'Ignore' ? {} : {strictErrors});
   } catch (error) {
@@ -108,6 +110,19 @@ export function decodePatchedAs(
   }
   applyDefaults(object);
   return object;
+}
+
+/** What is wrong with the kind that a patch made of the object; undefined when it stayed what it was. */
+function kindNamed(document: Json, expected: GroupVersionKind): string | undefined {
+  if (typeof document !== 'object' || document === null || Array.isArray(document)) return undefined;
+  const apiVersion = document['apiVersion'] ?? groupVersion(expected);
+  const kind = document['kind'] ?? expected.kind;
+  if (apiVersion === groupVersion(expected) && kind === expected.kind) return undefined;
+  const gv = typeof apiVersion === 'string' ? parseGroupVersion(apiVersion) : undefined;
+  const type = gv && typeof kind === 'string' ? typeByKind({...gv, kind}) : undefined;
+  if (!type)
+    return `no kind ${goQuote(String(kind))} is registered for version ${goQuote(String(apiVersion))} in scheme "pkg/runtime/scheme.go:111"`;
+  return `converting (${type.goName}) to (${expected.group === '' ? 'core' : expected.group.split('.')[0]}.${expected.kind}): unknown conversion`;
 }
 
 const invalidPatch = (printed: string, why: string) => invalidObject({group: '', kind: ''}, '', [invalid('patch', printed, why)]);

@@ -67,15 +67,18 @@ export interface Updated {
 /** What the object shall be, from what it is. May throw; must not change `old`. Called again when another writer was faster. */
 export type Decide = (old: KubeObject) => KubeObject | Promise<KubeObject>;
 
-/** @throws StatusError 404, 409, 422, 403 */
-export async function updateObject(context: RequestContext, options: WriteOptions, decide: Decide): Promise<Updated> {
+/**
+ * `trusted`: the server itself decides what changes (a binding), so the strategy neither restores nor judges fields.
+ * @throws StatusError 404, 409, 422, 403
+ */
+export async function updateObject(context: RequestContext, options: WriteOptions, decide: Decide, trusted = false): Promise<Updated> {
   const {machine, resource, info} = context;
   const key = keyOf(context, info.name);
   let stored = await machine.store.read(resource.storageType, key);
   for (let attempt = 0; ; attempt++) {
     if (!stored) throw notFound(subjectOf(resource), info.name);
     try {
-      return await updateOnce(context, options, stored, decide);
+      return await updateOnce(context, options, stored, decide, trusted);
     } catch (error) {
       if (!isStoreError(error) || (error.code !== 'Changed' && error.code !== 'NotFound')) throw error;
       if (attempt >= maxPatchRetries) throw conflict(subjectOf(resource), info.name, objectModified, error);
@@ -84,7 +87,13 @@ export async function updateObject(context: RequestContext, options: WriteOption
   }
 }
 
-async function updateOnce(context: RequestContext, options: WriteOptions, stored: Stored, decide: Decide): Promise<Updated> {
+async function updateOnce(
+  context: RequestContext,
+  options: WriteOptions,
+  stored: Stored,
+  decide: Decide,
+  trusted: boolean,
+): Promise<Updated> {
   const {machine, resource, info, user} = context;
   const {subresource} = info;
   const old = decodeImage(stored.image);
@@ -112,7 +121,7 @@ async function updateOnce(context: RequestContext, options: WriteOptions, stored
   };
   const strategyContext = {now, subresource, user};
   await admit(attributes, machine.lookups, 'mutate');
-  strategy.prepareForUpdate?.(object, old, strategyContext);
+  if (!trusted) strategy.prepareForUpdate?.(object, old, strategyContext);
   updateManagedFields({
     live: old,
     object,
@@ -126,7 +135,7 @@ async function updateOnce(context: RequestContext, options: WriteOptions, stored
   const hook = updateHook(context, object, old, options);
   const claimed = await hook.before?.();
   try {
-    const errors = validateForUpdate(strategy, object, old, resource.namespaced, strategyContext);
+    const errors = trusted ? [] : validateForUpdate(strategy, object, old, resource.namespaced, strategyContext);
     if (errors.length > 0) throw invalidObject({group: resource.group, kind: resource.kind}, info.name, errors);
     await admit(attributes, machine.lookups, 'validate');
     for (const text of strategy.warningsOnUpdate?.(object, old) ?? []) context.warnings.push(text);

@@ -37,7 +37,7 @@ export function decode(body: Uint8Array, options: DecodeOptions): Decoded {
   const strictErrors: string[] = options.strict ? duplicates.slice() : [];
   const type = typeByKind(gvk);
   const handledAs = (why: string) =>
-    badRequest(`${gvk.kind} in version ${goQuote(defaults.version)} cannot be handled as a ${defaults.kind}: ${why}`);
+    badRequest(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${defaults.kind}: ${why}`);
   if (!type) {
     const about = `no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(groupVersion(gvk))} in scheme "pkg/runtime/scheme.go:111"`;
     throw badRequest(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${defaults.kind}: ${about}`);

@@ -26,7 +26,7 @@ export const bind: Handler = async (context) => {
   if (errors.length > 0) throw invalidObject(bindingKind, name, errors);
   const pods = machine.catalogue.find('', 'v1', 'pods')!;
   const podContext: RequestContext = {...context, resource: pods, info: {...context.info, resource: 'pods', name, subresource: 'binding'}};
-  await updateObject(podContext, options, (old) => assigned(podContext, old, binding, machine.clock.now()));
+  await updateObject(podContext, options, (old) => assigned(podContext, old, binding, machine.clock.now()), true);
   return {status: 201, headers: headersFor(representation), body: encodeBody(representation, created)};
 };
 
@@ -43,7 +43,8 @@ function assigned(context: RequestContext, old: KubeObject, binding: KubeObject,
   const pod = structuredClone(old);
   pod.spec.nodeName = binding.target.name;
   if (binding.metadata.annotations) pod.metadata.annotations = {...pod.metadata.annotations, ...binding.metadata.annotations};
-  const conditions: KubeObject[] = (pod.status.conditions ??= []);
+  pod.status.conditions ??= [];
+  const conditions: KubeObject[] = pod.status.conditions;
   const present = conditions.find((condition) => condition['type'] === 'PodScheduled');
   if (!present)
     conditions.push({

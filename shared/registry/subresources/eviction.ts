@@ -59,7 +59,12 @@ async function spendBudget(context: RequestContext, pod: KubeObject, dryRun: boo
   const resource = machine.catalogue.find('policy', 'v1', 'poddisruptionbudgets')!;
   const budgetContext: RequestContext = {...context, resource, info: {...context.info, namespace, name: name!, subresource: 'status'}};
   await machine.store.read(resource.storageType, keyOf(budgetContext, name!));
-  await updateObject(budgetContext, {dryRun, fieldManager: '', fieldValidation: 'Ignore'}, (old) => spent(old, pod, machine.clock.now()));
+  await updateObject(
+    budgetContext,
+    {dryRun, fieldManager: '', fieldValidation: 'Ignore'},
+    (old) => spent(old, pod, machine.clock.now()),
+    true,
+  );
 }
 
 const covers = (budget: KubeObject, pod: KubeObject): boolean =>
@@ -67,7 +72,8 @@ const covers = (budget: KubeObject, pod: KubeObject): boolean =>
 
 function spent(old: KubeObject, pod: KubeObject, now: number): KubeObject {
   const budget = structuredClone(old);
-  const status = (budget.status ??= {});
+  budget.status ??= {};
+  const {status} = budget;
   if ((status.observedGeneration ?? 0) < (budget.metadata.generation ?? 0))
     throw tooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 10);
   if ((status.disruptionsAllowed ?? 0) <= 0) throw budgetSpent(budget);
