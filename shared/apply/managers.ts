@@ -1,0 +1,99 @@
+/** The entries of managedFields: read, written, put in order, and kept from growing without end. */
+import type {ManagedFieldsEntry} from '../object.ts';
+import {FieldSet} from './field-set.ts';
+
+export interface Managed {
+  operation: 'Apply' | 'Update';
+  /** The version whose field names the set speaks in. */
+  apiVersion: string;
+  time?: string;
+  fields: FieldSet;
+}
+
+/** By identity. */
+export type Managers = Map<string, Managed>;
+
+/**
+ * Who an entry is: manager, operation, subresource, and for updates the version too, since an applier has one entry whatever version it
+ * applies in. As text it is what the reference sorts by where times are equal.
+ */
+export function identityOf({manager, operation, apiVersion, subresource}: ManagedFieldsEntry): string {
+  return JSON.stringify({
+    ...(manager && {manager}),
+    operation,
+    ...(operation === 'Update' && {apiVersion}),
+    ...(subresource && {subresource}),
+  });
+}
+
+/** Undefined when any entry cannot be read: all count as none then. */
+export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
+  const managers: Managers = new Map();
+  for (const entry of entries) {
+    const {operation, apiVersion, time, fieldsType, fieldsV1} = entry;
+    // Entries of long ago had a `fields` tree, and no fieldsType.
+    if ((operation !== 'Apply' && operation !== 'Update') || !apiVersion || fieldsType !== 'FieldsV1') return undefined;
+    try {
+      managers.set(identityOf(entry), {operation, apiVersion, fields: FieldSet.fromJson(fieldsV1), ...(time && {time})});
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
+  }
+  return managers;
+}
+
+/** Applies before updates, then by time, manager, version and subresource. */
+export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
+  return [...managers]
+    .map(([identity, {apiVersion, time, fields, operation}]): ManagedFieldsEntry => {
+      const {manager, subresource} = JSON.parse(identity) as ManagedFieldsEntry;
+      return {
+        ...(manager && {manager}),
+        operation,
+        apiVersion,
+        ...(time && {time}),
+        fieldsType: 'FieldsV1',
+        fieldsV1: fields.toJson(),
+        ...(subresource && {subresource}),
+      };
+    })
+    .sort(
+      (a, b) =>
+        compareText(a.operation, b.operation) ||
+        compareText(a.time, b.time) ||
+        compareText(a.manager, b.manager) ||
+        compareText(a.apiVersion, b.apiVersion) ||
+        compareText(a.subresource, b.subresource),
+    );
+}
+
+const maxUpdateManagers = 10;
+const ancientManager = 'ancient-changes';
+
+/** Updates beyond ten are merged into one entry per version, the oldest first; the newest of what was merged gives it its time. */
+export function capped(managers: Managers): Managers {
+  const updates = [...managers].filter(([, {operation}]) => operation === 'Update');
+  if (updates.length <= maxUpdateManagers) return managers;
+  updates.sort(([one, a], [other, b]) => compareText(a.time, b.time) || compareText(one, other));
+  const firstOfVersion = new Map<string, string>();
+  let count = updates.length;
+  for (const [identity, managed] of updates) {
+    if (count <= maxUpdateManagers) break;
+    const {apiVersion} = managed;
+    const first = firstOfVersion.get(apiVersion);
+    if (first === undefined) {
+      firstOfVersion.set(apiVersion, identity);
+      continue;
+    }
+    const bucket = identityOf({manager: ancientManager, operation: 'Update', apiVersion});
+    const merged = managers.get(bucket) ?? managers.get(first)!;
+    if (!managers.has(bucket)) managers.delete(first);
+    managers.delete(identity);
+    managers.set(bucket, {...managed, fields: managed.fields.union(merged.fields)});
+    count--;
+  }
+  return managers;
+}
+
+const compareText = (a = '', b = ''): number => (a < b ? -1 : a > b ? 1 : 0);
