@@ -170,6 +170,8 @@ const serviceRange = ({serviceClusterIpRange = '10.0.0.0/24'}: BootstrapOptions)
 /** The API as a service of the cluster. Where it listens may change with every start. */
 function kubernetesService({advertise = {address: '127.0.0.1', port: 6443}, serviceClusterIpRange}: BootstrapOptions): Desired[] {
   const {address, port} = advertise;
+  // A loopback address is nobody else's way here, and no endpoint may have one.
+  const isReachable = !/^(127\.|::1$|localhost$)/.test(address);
   const metadata = {name: 'kubernetes', namespace: 'default'};
   const ports = [{name: 'https', port, protocol: 'TCP'}];
   return [
@@ -194,7 +196,7 @@ function kubernetesService({advertise = {address: '127.0.0.1', port: 6443}, serv
         kind: 'Endpoints',
         apiVersion: 'v1',
         metadata: {...metadata, labels: {'endpointslice.kubernetes.io/skip-mirror': 'true'}},
-        subsets: [{addresses: [{ip: address}], ports}],
+        ...(isReachable && {subsets: [{addresses: [{ip: address}], ports}]}),
       },
       reconcile: keepAddresses,
     },
@@ -205,7 +207,7 @@ function kubernetesService({advertise = {address: '127.0.0.1', port: 6443}, serv
         apiVersion: 'discovery.k8s.io/v1',
         metadata: {...metadata, labels: {'kubernetes.io/service-name': 'kubernetes'}},
         addressType: address.includes(':') ? 'IPv6' : 'IPv4',
-        endpoints: [{addresses: [address], conditions: {ready: true}}],
+        endpoints: isReachable ? [{addresses: [address], conditions: {ready: true}}] : [],
         ports,
       },
       reconcile: keepAddresses,
