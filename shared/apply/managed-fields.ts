@@ -61,10 +61,11 @@ export function updateManagedFields(update: ManagedFieldsUpdate): void {
   }
   const taken = own.taken.difference(serverFields);
   if (!taken.isEmpty) {
-    const {manager, subresource, apiVersion, now} = update;
-    const identity = identityOf({manager: manager || 'unknown', operation: 'Update', apiVersion, subresource});
+    const {subresource, apiVersion, now} = update;
+    const writer = {manager: update.manager || 'unknown', operation: 'Update' as const, apiVersion, subresource};
+    const identity = identityOf(writer);
     const before = managers.get(identity);
-    managers.set(identity, {operation: 'Update', apiVersion, time: now, fields: before ? taken.union(before.fields) : taken});
+    managers.set(identity, {...writer, time: now, fields: before ? taken.union(before.fields) : taken});
   }
   const entries = encodeManagers(capped(managers));
   if (entries.length > 0) object.metadata.managedFields = entries;

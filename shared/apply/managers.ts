@@ -3,6 +3,8 @@ import type {ManagedFieldsEntry} from '../object.ts';
 import {FieldSet} from './field-set.ts';
 
 export interface Managed {
+  manager: string;
+  subresource: string;
   operation: 'Apply' | 'Update';
   /** The version whose field names the set speaks in. */
   apiVersion: string;
@@ -30,11 +32,12 @@ export function identityOf({manager, operation, apiVersion, subresource}: Manage
 export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers | undefined {
   const managers: Managers = new Map();
   for (const entry of entries) {
-    const {operation, apiVersion, time, fieldsType, fieldsV1} = entry;
+    const {manager = '', subresource = '', operation, apiVersion, time, fieldsType, fieldsV1} = entry;
     // Entries of long ago had a `fields` tree, and no fieldsType.
     if ((operation !== 'Apply' && operation !== 'Update') || !apiVersion || fieldsType !== 'FieldsV1') return undefined;
     try {
-      managers.set(identityOf(entry), {operation, apiVersion, fields: FieldSet.fromJson(fieldsV1), ...(time && {time})});
+      const fields = FieldSet.fromJson(fieldsV1);
+      managers.set(identityOf(entry), {manager, subresource, operation, apiVersion, fields, ...(time && {time})});
     } catch (error) {
       if (error instanceof SyntaxError) return undefined;
       throw error;
@@ -45,10 +48,9 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
 
 /** Applies before updates, then by time, manager, version and subresource. */
 export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
-  return [...managers]
-    .map(([identity, {apiVersion, time, fields, operation}]): ManagedFieldsEntry => {
-      const {manager, subresource} = JSON.parse(identity) as ManagedFieldsEntry;
-      return {
+  return [...managers.values()]
+    .map(
+      ({manager, subresource, apiVersion, time, fields, operation}): ManagedFieldsEntry => ({
         ...(manager && {manager}),
         operation,
         apiVersion,
@@ -56,8 +58,8 @@ export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
         fieldsType: 'FieldsV1',
         fieldsV1: fields.toJson(),
         ...(subresource && {subresource}),
-      };
-    })
+      }),
+    )
     .sort(
       (a, b) =>
         compareText(a.operation, b.operation) ||
@@ -90,7 +92,7 @@ export function capped(managers: Managers): Managers {
     const merged = managers.get(bucket) ?? managers.get(first)!;
     if (!managers.has(bucket)) managers.delete(first);
     managers.delete(identity);
-    managers.set(bucket, {...managed, fields: managed.fields.union(merged.fields)});
+    managers.set(bucket, {...managed, manager: ancientManager, subresource: '', fields: managed.fields.union(merged.fields)});
     count--;
   }
   return managers;

@@ -2,7 +2,8 @@
  * Who owns the replicas of a workload that is written through its scale subresource. The writer takes them from whoever had them;
  * nothing else of the workload changes hands. As in the reference its entry carries no time.
  */
-import type {KubeObject} from '../object.ts';
+import type {JsonObject, KubeObject} from '../object.ts';
+import {setKey} from '../schema/json.ts';
 import {FieldSet} from './field-set.ts';
 import {decodeManagers, encodeManagers, identityOf} from './managers.ts';
 
@@ -31,10 +32,17 @@ export function updateScaleManagedFields({live, object, manager, apiVersion}: Sc
       if (fields.isEmpty) managers.delete(identity);
       else managers.set(identity, {...managed, fields});
     }
-    const identity = identityOf({manager: manager || 'unknown', operation: 'Update', apiVersion, subresource: 'scale'});
+    const writer = {manager: manager || 'unknown', operation: 'Update' as const, apiVersion, subresource: 'scale'};
     // Zero is how a Scale says that it has none: nothing that could be owned.
-    if (object.spec?.replicas) managers.set(identity, {operation: 'Update', apiVersion, fields: replicas});
+    if (object.spec?.replicas) managers.set(identityOf(writer), {...writer, fields: replicas});
   }
-  const result = encodeManagers(managers);
+  const result = encodeManagers(managers).map((entry) => ({...entry, fieldsV1: sortedByText(entry.fieldsV1 as JsonObject)}));
   if (result.length > 0) object.metadata.managedFields = result;
+}
+
+/** The reference lays these sets out by the text of their elements here, where everywhere else numbers count as numbers. */
+function sortedByText(fields: JsonObject): JsonObject {
+  const out: JsonObject = {};
+  for (const element of Object.keys(fields).sort()) setKey(out, element, sortedByText(fields[element] as JsonObject));
+  return out;
 }
