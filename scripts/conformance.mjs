@@ -122,10 +122,14 @@ async function runValidation(facts) {
   const agent = new Agent({keepAlive: true, rejectUnauthorized: false});
   const send = (method, path, body, contentType = 'application/json') =>
     new Promise((done, fail) => {
+      const payload = body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body);
       const sent = request(new URL(path, cluster.url), {
         method,
         agent,
         headers: {
+          // Said aloud: Node frames no body of a DELETE by itself.
+          ...(payload !== undefined && {'content-length': Buffer.byteLength(payload)}),
+
           authorization: `Bearer ${cluster.token}`,
           accept: 'application/json',
           'user-agent': 'conformance',
@@ -147,7 +151,7 @@ async function runValidation(facts) {
           done({code: response.statusCode, json});
         });
       });
-      sent.end(body === undefined ? undefined : typeof body === 'string' ? body : JSON.stringify(body));
+      sent.end(payload);
     });
   await send('POST', '/api/v1/namespaces', {apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'facts'}});
   const kinds = new Map();

@@ -45,7 +45,13 @@ export const update: Handler = async (context) => {
         : respondObject(context, representation, served(resource, created.object), 201);
     }
   }
-  const written = await updateObject(context, options, () => structuredClone(desired));
+  const written = await updateObject(context, options, (old) => {
+    // A PUT means the object that it names by its uid; a patch that changes the uid is judged by validation.
+    const {uid} = desired.metadata;
+    if (uid && uid !== old.metadata.uid)
+      throw conflict(subjectOf(resource), info.name, uidMismatch(resource, keyOf(context, info.name), uid, old.metadata.uid!));
+    return structuredClone(desired);
+  });
   return written.stored
     ? respondImage(context, representation, written.stored.image)
     : respondObject(context, representation, served(resource, written.object));
@@ -102,8 +108,6 @@ async function updateOnce(
   const strategy = strategyFor(resource.group, resource.kind);
   const now = machine.clock.now();
   checkVersion(context, strategy.allowUnconditionalUpdate !== false, object, stored);
-  if (object.metadata.uid && object.metadata.uid !== old.metadata.uid)
-    throw conflict(subject, info.name, uidMismatch(resource, stored.key, object.metadata.uid, old.metadata.uid!));
   keepServerFields(object, old);
 
   const attributes = {
