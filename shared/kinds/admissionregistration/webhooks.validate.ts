@@ -63,13 +63,12 @@ function rulesFor(hooks: Part[], mutating: boolean, old: Part[] | undefined): Ru
 function validateWebhook(hook: Part, path: string, rules: Rules): FieldError[] {
   const errors = qualifiedDomain(hook.name ?? '', `${path}.name`);
   const among = (field: string, supported: readonly string[]): void => {
-    if (hook[field] !== undefined && !supported.includes(hook[field]))
-      errors.push(notSupported(`${path}.${field}`, hook[field], supported));
+    if (hook[field] != null && !supported.includes(hook[field])) errors.push(notSupported(`${path}.${field}`, hook[field], supported));
   };
   for (const [index, rule] of list(hook.rules).entries()) errors.push(...validateRule(rule, `${path}.rules[${index}]`));
   among('failurePolicy', failurePolicies);
   among('matchPolicy', matchPolicies);
-  if (hook.sideEffects === undefined) errors.push(required(`${path}.sideEffects`, `must specify one of ${rules.sideEffects.join(', ')}`));
+  if (hook.sideEffects == null) errors.push(required(`${path}.sideEffects`, `must specify one of ${rules.sideEffects.join(', ')}`));
   among('sideEffects', rules.sideEffects);
   const timeout = hook.timeoutSeconds;
   if (timeout > 30 || timeout < 1)

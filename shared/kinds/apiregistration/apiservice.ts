@@ -2,8 +2,11 @@
 import type {JsonObject} from '../../object.ts';
 import {rfc3339} from '../common/time.ts';
 import {define, setOrDelete} from '../define.ts';
+import {validateAPIService, validateAPIServiceUpdate} from './apiservice.validate.ts';
 
 export const apiService = define({
+  validate: validateAPIService,
+  validateUpdate: (object, old, {subresource}) => validateAPIServiceUpdate(object, old, subresource),
   name: 'pathSegment',
   allowUnconditionalUpdate: false,
   plainFinalizers: true,

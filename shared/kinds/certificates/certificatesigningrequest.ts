@@ -2,12 +2,15 @@
 import type {JsonObject, KubeObject} from '../../object.ts';
 import {rfc3339} from '../common/time.ts';
 import {define, setOrDelete} from '../define.ts';
+import {validateCertificateSigningRequest, validateCertificateSigningRequestUpdate} from './certificatesigningrequest.validate.ts';
 
 interface Condition extends JsonObject {
   type: string;
 }
 
 export const certificateSigningRequest = define({
+  validate: validateCertificateSigningRequest,
+  validateUpdate: (object, old, {subresource}) => validateCertificateSigningRequestUpdate(object, old, subresource),
   name: () => [],
   metadataOnUpdate: ['full', 'update'],
   newStatus: () => ({}),

@@ -70,7 +70,7 @@ function validateRule({http}: Part, path: string): FieldError[] {
 }
 
 function validatePath({path: value = '', pathType, backend}: Part, path: string): FieldError[] {
-  if (pathType === undefined) return [required(`${path}.pathType`, 'pathType must be specified')];
+  if (pathType == null) return [required(`${path}.pathType`, 'pathType must be specified')];
   const errors: FieldError[] = [];
   const wrong = (detail: string) => errors.push(invalid(`${path}.path`, value, detail));
   if (pathType === 'Exact' || pathType === 'Prefix') {

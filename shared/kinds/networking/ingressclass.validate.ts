@@ -28,7 +28,7 @@ function validateParameters(parameters: Part): FieldError[] {
   const path = 'spec.parameters';
   const {scope, namespace} = parameters;
   const errors = typedReference(parameters, path);
-  if (scope === undefined) return [...errors, required(`${path}.scope`)];
+  if (scope == null) return [...errors, required(`${path}.scope`)];
   if (!scopes.includes(scope)) errors.push(notSupported(`${path}.scope`, scope, scopes));
   else if (scope === 'Namespace') {
     if (namespace === undefined) errors.push(required(`${path}.namespace`, "`parameters.scope` is set to 'Namespace'"));

@@ -1,7 +1,10 @@
 /** How many pods of a set may be disturbed at once. */
 import {define} from '../define.ts';
+import {validatePodDisruptionBudget, validatePodDisruptionBudgetUpdate} from './poddisruptionbudget.validate.ts';
 
 export const podDisruptionBudget = define({
+  validate: (object) => validatePodDisruptionBudget(object),
+  validateUpdate: (object, old, {subresource}) => validatePodDisruptionBudgetUpdate(object, old, subresource),
   name: 'pathSegment',
   generation: true,
   allowUnconditionalUpdate: false,

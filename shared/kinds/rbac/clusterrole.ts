@@ -1,7 +1,10 @@
 /** Rules over the whole cluster. */
 import {define} from '../define.ts';
+import {validateClusterRole, validateClusterRoleUpdate} from './clusterrole.validate.ts';
 
 export const clusterRole = define({
+  validate: (object) => validateClusterRole(object),
+  validateUpdate: validateClusterRoleUpdate,
   name: 'pathSegment',
   allowCreateOnUpdate: true,
   metadataOnUpdate: ['full', 'update'],

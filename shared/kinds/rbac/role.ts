@@ -1,7 +1,10 @@
 /** Rules within a namespace. */
 import {define} from '../define.ts';
+import {validateRole, validateRoleUpdate} from './role.validate.ts';
 
 export const role = define({
+  validate: validateRole,
+  validateUpdate: validateRoleUpdate,
   name: 'pathSegment',
   allowCreateOnUpdate: true,
   metadataOnUpdate: ['full', 'update'],

@@ -15,7 +15,7 @@ export function validateCapacity({value, requestPolicy: policy}: Part, path: str
   const hasValues = list(validValues).length > 0;
   if (hasValues && validRange)
     return [fieldForbidden(at, 'exactly one policy can be specified, cannot specify "validValues" and "validRange" at the same time')];
-  const isMissing = standard === undefined;
+  const isMissing = standard == null;
   if (hasValues)
     return isMissing
       ? [required(`${at}.default`, 'required when validValues is defined')]

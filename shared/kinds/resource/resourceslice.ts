@@ -2,6 +2,7 @@
 import {goQuote} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
 import {define} from '../define.ts';
+import {validateResourceSlice, validateResourceSliceUpdate} from './resourceslice.validate.ts';
 
 const warnings = ({spec}: KubeObject): string[] => {
   const driver: string = spec?.driver ?? '';
@@ -11,6 +12,8 @@ const warnings = ({spec}: KubeObject): string[] => {
 };
 
 export const resourceSlice = define({
+  validate: validateResourceSlice,
+  validateUpdate: validateResourceSliceUpdate,
   generation: true,
   deleteReturnsObject: true,
   warningsOnCreate: warnings,
