@@ -104,7 +104,6 @@ async function updateOnce(
   const {subresource} = info;
   const old = decodeImage(stored.image);
   const object = await decide(old);
-  const subject = subjectOf(resource);
   const strategy = strategyFor(resource.group, resource.kind);
   const now = machine.clock.now();
   checkVersion(context, strategy.allowUnconditionalUpdate !== false, object, stored);
