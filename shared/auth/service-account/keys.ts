@@ -21,7 +21,7 @@ function algorithmOf(key: KeyObject): string {
 }
 
 export function verificationKey(pem: string | KeyObject): VerificationKey {
-  const key = createPublicKey(pem);
+  const key = typeof pem !== 'string' && pem.type === 'public' ? pem : createPublicKey(pem);
   const id = createHash('sha256')
     .update(key.export({type: 'spki', format: 'der'}))
     .digest('base64url');
