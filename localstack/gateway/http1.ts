@@ -5,9 +5,10 @@ import type {ApiRequest, ApiResponse, Peer} from '../../shared/http/messages.ts'
 import {answer, bodiless, type Desk, isStream, overloaded} from './answer.ts';
 import {collectBody} from './body.ts';
 import {hangUp} from './broken.ts';
+import {chunkedSink} from './chunked.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
-import {pump} from './stream.ts';
+import {carry} from './stream.ts';
 import {parseTarget} from './target.ts';
 
 const peers = new WeakMap<object, Peer>();
@@ -64,7 +65,7 @@ async function write({status, headers, body}: ApiResponse, out: ServerResponse):
       out.writeHead(status, headers);
       out.flushHeaders();
     }
-    return pump(body, out);
+    return carry(body, chunkedSink(out));
   }
   if (out.destroyed) return;
   if (headers['content-length'] === undefined && !bodiless(status)) {

@@ -9,7 +9,7 @@ import {answer, bodiless, type Desk, isStream, overloaded} from './answer.ts';
 import {collectBody} from './body.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
-import {pump} from './stream.ts';
+import {carry, pump} from './stream.ts';
 import {parseTarget} from './target.ts';
 import {connectionWindowBytes, idleMs, pieceBytes, requestMs} from './transport-limits.ts';
 
@@ -101,7 +101,7 @@ async function write({status, headers, body}: ApiResponse, stream: ServerHttp2St
   const gone = stream.destroyed || stream.closed;
   if (isStream(body)) {
     if (!gone) stream.respond({':status': status, ...headers});
-    return pump(body, stream);
+    return carry(body, stream);
   }
   if (gone) return;
   const out: Record<string, string | string[] | number> = {':status': status, ...headers};

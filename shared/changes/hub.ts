@@ -5,7 +5,8 @@
 import type {Change, Revision, Store, StoreError, Subscription} from '../storage/contract.ts';
 
 export interface LiveWatcher {
-  offer(event: FeedEvent): void;
+  /** The changes of one commit, in order: what a watcher makes of them can leave in one write. */
+  offer(events: readonly FeedEvent[]): void;
   ended(error: StoreError): void;
 }
 
@@ -35,6 +36,7 @@ export class Hub {
   #subscription: Promise<Subscription> | undefined;
   /** Everything up to here has been offered to the watchers in the set. */
   #through: Revision = 0;
+  #live = false;
   /** For metrics. */
   onEvents: (events: number, deliveries: number) => void = () => {};
 
@@ -47,9 +49,17 @@ export class Hub {
     return this.#watchers.size;
   }
 
+  /** Whether the store hands over each change as it happens: nothing that it has committed is on its way here. */
+  get live(): boolean {
+    return this.#live;
+  }
+
   /** Where live delivery stands; the hub subscribes when the first watcher asks. */
   async through(): Promise<Revision> {
-    this.#subscription ??= this.#subscribe();
+    this.#subscription ??= this.#subscribe().catch((error: unknown) => {
+      this.#subscription = undefined;
+      throw error;
+    });
     await this.#subscription;
     return this.#through;
   }
@@ -76,15 +86,16 @@ export class Hub {
     this.#through = from;
     return this.#store.subscribe(this.type, from, {
       changes: (changes, through) => {
-        for (const change of changes) {
-          const event = new FeedEvent(change);
-          for (const watcher of this.#watchers) watcher.offer(event);
-        }
+        this.#live = true;
         this.#through = through;
+        if (changes.length === 0 || this.#watchers.size === 0) return;
+        const events = changes.map((change) => new FeedEvent(change));
+        for (const watcher of this.#watchers) watcher.offer(events);
         this.onEvents(changes.length, changes.length * this.#watchers.size);
       },
       ended: (error) => {
         this.#subscription = undefined;
+        this.#live = false;
         const watchers = [...this.#watchers];
         this.#watchers.clear();
         for (const watcher of watchers) watcher.ended(error);

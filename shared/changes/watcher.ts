@@ -1,14 +1,19 @@
 /**
- * One watch as a sequence of bytes: the state at the start if asked for, then every later change that concerns it, bookmarks in
- * between, until its time is up or the client is gone. Memory is bounded: a consumer that does not keep up loses its queue, not its
- * events: it goes back to pulling the log from where it was.
+ * One watch as a sequence of pieces: the state at the start if asked for, then every later change that concerns it, bookmarks in
+ * between, until its time is up or the client is gone.
+ *
+ * Live events are written in the turn in which the store tells of them. While the client has enough they queue, up to a bound; a
+ * watch that would pass it leaves live delivery and loses nothing: it goes back to pulling the log from where its queue ended.
  *
  * Which bytes an event is, is the encoder's affair (registry/watch.ts).
  */
 import type {Clock} from '../clock.ts';
+import type {PushBody, PushSink, PushSource} from '../http/messages.ts';
 import {bookmarkIntervalMs, watchBufferBytes} from '../limits.ts';
-import {type Change, isStoreError, type Revision, type Store, type Stored, type StoreError} from '../storage/contract.ts';
+import type {Change, Revision, Store, Stored, StoreError} from '../storage/contract.ts';
 import {FeedEvent, type Hub, type LiveWatcher} from './hub.ts';
+import {onAbort} from './on-abort.ts';
+import {pushBody} from './push.ts';
 
 export type EventType = 'ADDED' | 'MODIFIED' | 'DELETED';
 
@@ -49,145 +54,146 @@ export interface WatchOptions {
 }
 
 const pageSize = 500;
-/** Frames are joined to chunks of about this size while catching up: fewer, larger writes. */
-const chunkBytes = 64 * 1024;
+/** Frames are joined to pieces of about this size while catching up: fewer, larger writes. */
+const pieceBytes = 64 * 1024;
 /** A last bookmark leaves this long before the watch ends, so that the client resumes from close to the head. */
 const lastBookmarkMs = 2_000;
 
-export function watchStream(options: WatchOptions): AsyncIterable<Uint8Array> {
-  return {[Symbol.asyncIterator]: () => new Watcher(options).frames()};
+export function watchStream({initial, ...options}: WatchOptions): PushBody {
+  // A watch may last for hours: once the state at its start is sent, it must not be held any longer.
+  let state = initial;
+  return pushBody((sink) => {
+    const watcher = new Watcher(options, sink);
+    // Not in this turn: who subscribes must have the source in hand when the first piece comes.
+    queueMicrotask(() => {
+      void watcher.run(state);
+      state = undefined;
+    });
+    return watcher;
+  });
 }
 
-class Watcher implements LiveWatcher {
-  readonly #options: WatchOptions;
-  /** Changes up to here have been put into the stream, or did not concern it. */
+class Watcher implements LiveWatcher, PushSource {
+  readonly #options: Omit<WatchOptions, 'initial'>;
+  readonly #sink: PushSink;
+  readonly #cancels: (() => void)[] = [];
+  /** Changes up to here have been put into the queue or the sink, or did not concern it. */
   #position: Revision;
   #queue: Uint8Array[] = [];
   #queuedBytes = 0;
-  #wake: (() => void) | undefined;
+  /** The sink has enough for now. */
+  #blocked = false;
+  #resume: (() => void) | undefined;
+  /** In the hub's hands. Otherwise the past is on its way, or the sink is blocked and will be sent it when it drains. */
   #live = false;
+  #pulling = false;
   #done = false;
-  #error: unknown;
   #bookmarkDue = false;
-  #overflowed = false;
 
-  constructor(options: WatchOptions) {
+  constructor(options: Omit<WatchOptions, 'initial'>, sink: PushSink) {
     this.#options = options;
+    this.#sink = sink;
     this.#position = options.from;
+    const {clock, timeoutMs, bookmarks, signal, drain} = options;
+    this.#cancels.push(clock.after(timeoutMs, () => this.#finish()));
+    if (bookmarks) this.#scheduleBookmarks();
+    if (signal) this.#cancels.push(onAbort(signal, () => this.close()));
+    if (drain) this.#cancels.push(onAbort(drain, () => this.#finish()));
   }
 
-  offer(event: FeedEvent): void {
-    const type = this.#concerns(event.change);
-    if (!type) {
-      if (event.change.revision > this.#position) this.#position = event.change.revision;
-      return;
+  /** Sends the past, and goes live. Never throws: what breaks a watch is told to its client. */
+  async run(initial?: readonly Stored[]): Promise<void> {
+    this.#pulling = true;
+    try {
+      await this.#sendInitial(initial);
+      await this.#pull();
+    } catch (error) {
+      this.#finish(error);
     }
-    const frame = this.#options.encoder.event(type, event);
-    if (this.#queuedBytes + frame.length > watchBufferBytes && this.#queue.length > 0) {
-      this.#overflowed = true;
-      this.#live = false;
-      this.#options.hub.leave(this);
-      this.#options.onReplay?.();
-    } else {
-      this.#queue.push(frame);
-      this.#queuedBytes += frame.length;
-      this.#position = event.change.revision;
+    this.#pulling = false;
+  }
+
+  offer(events: readonly FeedEvent[]): void {
+    try {
+      if (events.every((event) => this.#take(event))) this.#flush();
+      else this.#fallBehind();
+    } catch (error) {
+      // Whatever is wrong with this one's events, the other watchers shall have theirs.
+      this.#finish(error);
     }
-    this.#wake?.();
   }
 
   ended(error: StoreError): void {
-    this.#error = error;
     this.#live = false;
-    this.#wake?.();
+    this.#finish(error);
   }
 
-  async *frames(): AsyncGenerator<Uint8Array, void, undefined> {
-    const {clock, hub, encoder, signal, drain} = this.#options;
-    const end = () => {
-      this.#done = true;
-      this.#wake?.();
-    };
-    const cancels = [clock.after(this.#options.timeoutMs, end)];
-    if (this.#options.bookmarks) this.#scheduleBookmarks(cancels);
-    signal?.addEventListener('abort', end, {once: true});
-    drain?.addEventListener('abort', end, {once: true});
-    if (signal?.aborted || drain?.aborted) this.#done = true;
-    try {
-      yield* this.#initial();
-      while (!this.#done) {
-        if (!this.#live) {
-          const caughtUp = yield* this.#catchUp();
-          if (!caughtUp) return;
-          continue;
-        }
-        if (this.#queue.length > 0) {
-          yield this.#takeQueue();
-          continue;
-        }
-        if (this.#bookmarkDue) {
-          this.#bookmarkDue = false;
-          const head = await this.#options.store.head(hub.type);
-          // What was committed up to the head has been offered by now: send it before saying so.
-          if (this.#queue.length > 0) yield this.#takeQueue();
-          if (this.#live) yield encoder.bookmark(Math.max(this.#position, head), false);
-          continue;
-        }
-        await new Promise<void>((resolve) => {
-          this.#wake = resolve;
-        });
-        this.#wake = undefined;
-      }
-      if (this.#queue.length > 0 && !signal?.aborted) yield this.#takeQueue();
-    } finally {
-      for (const cancel of cancels) cancel();
-      signal?.removeEventListener('abort', end);
-      drain?.removeEventListener('abort', end);
-      hub.leave(this);
-      this.#options.onClose?.();
+  drained(): void {
+    this.#blocked = false;
+    const resume = this.#resume;
+    this.#resume = undefined;
+    if (resume) {
+      resume();
+      return;
     }
+    this.#flush();
+    if (this.#blocked || this.#done) return;
+    if (this.#bookmarkDue) void this.#bookmark();
+    if (!this.#live && !this.#pulling) void this.run();
   }
 
-  *#initial(): Generator<Uint8Array> {
-    const {initial, initialEventsEnd, encoder} = this.#options;
-    if (initial) yield* chunked(initial, (item) => encoder.initial(item));
-    if (initialEventsEnd) yield encoder.bookmark(this.#options.from, true);
+  /** The client is gone: nothing of what is queued matters any more. */
+  close(): void {
+    this.#queue = [];
+    this.#finish();
   }
 
-  /** Pulls the log until live delivery can take over; false when the watch has ended with an error. */
-  async *#catchUp(): AsyncGenerator<Uint8Array, boolean> {
+  async #sendInitial(initial: readonly Stored[] | undefined): Promise<void> {
+    const {initialEventsEnd, encoder, from} = this.#options;
+    if (!initial) return;
+    await this.#sendAll(initial, (item) => encoder.initial(item));
+    if (initialEventsEnd) await this.#send(encoder.bookmark(from, true));
+  }
+
+  /** Pulls the log until live delivery can take over. @throws what the watch is to end with */
+  async #pull(): Promise<void> {
     const {store, hub, encoder} = this.#options;
-    if (this.#overflowed) {
-      this.#overflowed = false;
-      if (this.#queue.length > 0) yield this.#takeQueue();
-    }
-    for (;;) {
-      if (this.#done) return true;
-      if (this.#error) {
-        yield encoder.error(this.#error);
-        return false;
-      }
+    while (!this.#done) {
       const through = await hub.through();
+      if (this.#done) return;
       if (hub.join(this, this.#position)) {
         this.#live = true;
-        return true;
+        if (this.#bookmarkDue) void this.#bookmark();
+        return;
       }
-      let page: Change[];
-      try {
-        page = await store.log(hub.type, this.#position, through, pageSize);
-      } catch (error) {
-        if (!isStoreError(error)) throw error;
-        yield encoder.error(error);
-        return false;
-      }
+      const page: Change[] = await store.log(hub.type, this.#position, through, pageSize);
       const frames: Uint8Array[] = [];
       for (const change of page) {
         const type = this.#concerns(change);
         if (type) frames.push(encoder.event(type, new FeedEvent(change)));
       }
       this.#position = page.length < pageSize ? through : page[page.length - 1]!.revision;
-      yield* chunked(frames, (frame) => frame);
+      await this.#sendAll(frames, (frame) => frame);
     }
+  }
+
+  /** Queues what concerns this watch; false when there is no room, and then it counts as not seen. */
+  #take(event: FeedEvent): boolean {
+    const type = this.#concerns(event.change);
+    if (type) {
+      const frame = this.#options.encoder.event(type, event);
+      if (this.#blocked && this.#queuedBytes > 0 && this.#queuedBytes + frame.length > watchBufferBytes) return false;
+      this.#queue.push(frame);
+      this.#queuedBytes += frame.length;
+    }
+    if (event.change.revision > this.#position) this.#position = event.change.revision;
+    return true;
+  }
+
+  #fallBehind(): void {
+    this.#live = false;
+    this.#options.hub.leave(this);
+    this.#options.onReplay?.();
   }
 
   /** How a change looks from behind the selectors; undefined when it does not concern this watch. */
@@ -203,36 +209,80 @@ class Watcher implements LiveWatcher {
     return before ? 'DELETED' : undefined;
   }
 
-  #takeQueue(): Uint8Array {
+  async #sendAll<T>(items: readonly T[], encode: (item: T) => Uint8Array): Promise<void> {
+    for (const piece of joined(items, encode)) {
+      if (this.#done) return;
+      await this.#send(piece);
+    }
+  }
+
+  /** Writes a piece of the past, and waits until the sink wants more. */
+  async #send(piece: Uint8Array): Promise<void> {
+    if (this.#done || this.#sink.write(piece)) return;
+    this.#blocked = true;
+    await new Promise<void>((resolve) => {
+      this.#resume = resolve;
+    });
+  }
+
+  #flush(): void {
+    if (this.#blocked || this.#queue.length === 0) return;
     const frames = this.#queue;
     this.#queue = [];
     this.#queuedBytes = 0;
-    return frames.length === 1 ? frames[0]! : Buffer.concat(frames);
+    this.#blocked = !this.#sink.write(frames.length === 1 ? frames[0]! : Buffer.concat(frames));
   }
 
-  #scheduleBookmarks(cancels: (() => void)[]): void {
+  #scheduleBookmarks(): void {
     const {clock, timeoutMs} = this.#options;
     const due = () => {
       this.#bookmarkDue = true;
-      this.#wake?.();
+      if (this.#live) void this.#bookmark();
     };
+    const at = this.#cancels.length;
     const repeat = () => {
       due();
-      cancels[1] = clock.after(bookmarkIntervalMs, repeat);
+      this.#cancels[at] = clock.after(bookmarkIntervalMs, repeat);
     };
-    cancels[1] = clock.after(bookmarkIntervalMs, repeat);
-    cancels[2] = timeoutMs > lastBookmarkMs ? clock.after(timeoutMs - lastBookmarkMs, due) : () => {};
+    this.#cancels.push(clock.after(bookmarkIntervalMs, repeat));
+    if (timeoutMs > lastBookmarkMs) this.#cancels.push(clock.after(timeoutMs - lastBookmarkMs, due));
+  }
+
+  async #bookmark(): Promise<void> {
+    const {store, hub, encoder} = this.#options;
+    // A store that cannot tell its head is about to end this watch.
+    const head = await store.head(hub.type).catch(() => 0);
+    // What was committed up to the head has been offered by now, and goes out first.
+    this.#flush();
+    if (!this.#live || this.#blocked || this.#done || !this.#bookmarkDue) return;
+    this.#bookmarkDue = false;
+    this.#blocked = !this.#sink.write(encoder.bookmark(Math.max(this.#position, hub.live ? head : 0), false));
+  }
+
+  /** Ends the stream, with an ERROR event when there is an error to tell. */
+  #finish(error?: unknown): void {
+    if (this.#done) return;
+    this.#done = true;
+    const {hub, encoder, onClose} = this.#options;
+    for (const cancel of this.#cancels) cancel();
+    hub.leave(this);
+    this.#blocked = false;
+    this.#flush();
+    if (error !== undefined) this.#sink.write(encoder.error(error));
+    this.#sink.end();
+    this.#resume?.();
+    onClose?.();
   }
 }
 
-function* chunked<T>(items: readonly T[], encode: (item: T) => Uint8Array): Generator<Uint8Array> {
+function* joined<T>(items: readonly T[], encode: (item: T) => Uint8Array): Generator<Uint8Array> {
   let frames: Uint8Array[] = [];
   let bytes = 0;
   for (const item of items) {
     const frame = encode(item);
     frames.push(frame);
     bytes += frame.length;
-    if (bytes < chunkBytes) continue;
+    if (bytes < pieceBytes) continue;
     yield Buffer.concat(frames);
     frames = [];
     bytes = 0;

@@ -29,6 +29,25 @@ export interface ApiResponse {
   status: number;
   /** By lower-case name. An array is sent as that many headers. */
   headers: Record<string, string | string[]>;
-  /** Bytes, or for a watch an endless sequence of them. */
+  /** Bytes, or for a watch an endless sequence of them, which may also be a PushBody. */
   body?: Uint8Array | AsyncIterable<Uint8Array>;
+}
+
+/** A sequence that hands its pieces over by itself: a hundred watchers of one change then cost a hundred writes and no promises. */
+export interface PushBody extends AsyncIterable<Uint8Array> {
+  /** Instead of iterating, and once. Nothing is written before this returns. */
+  pushTo(sink: PushSink): PushSource;
+}
+
+export interface PushSink {
+  /** The same piece for many sinks is the same array. False: taken, but no more until `drained`. */
+  write(piece: Uint8Array): boolean;
+  /** There is nothing more. */
+  end(): void;
+}
+
+export interface PushSource {
+  drained(): void;
+  /** The client is gone. Idempotent. */
+  close(): void;
 }
