@@ -1,5 +1,5 @@
 /** From one version of a kind to another. Most versions of a kind have one shape; those that do not have a file here. */
-import {type KubeObject, groupVersion} from '../object.ts';
+import {groupVersion, type KubeObject} from '../object.ts';
 import {coreEvent, eventsEvent} from './event.ts';
 import {scalerFromV1, scalerToV1} from './horizontal-pod-autoscaler.ts';
 

@@ -3,7 +3,22 @@ import type {KubeObject} from '../object.ts';
 
 /** Core to events.k8s.io. */
 export function eventsEvent(object: KubeObject): KubeObject {
-  const {involvedObject, message, source, firstTimestamp, lastTimestamp, count, reportingComponent, reportingInstance, eventTime, series, action, reason, related, type} = object;
+  const {
+    involvedObject,
+    message,
+    source,
+    firstTimestamp,
+    lastTimestamp,
+    count,
+    reportingComponent,
+    reportingInstance,
+    eventTime,
+    series,
+    action,
+    reason,
+    related,
+    type,
+  } = object;
   return {
     kind: 'Event',
     apiVersion: 'events.k8s.io/v1',
@@ -27,7 +42,16 @@ export function eventsEvent(object: KubeObject): KubeObject {
 
 /** events.k8s.io to core. */
 export function coreEvent(object: KubeObject): KubeObject {
-  const {regarding, note, deprecatedSource, deprecatedFirstTimestamp, deprecatedLastTimestamp, deprecatedCount, reportingController, reportingInstance} = object;
+  const {
+    regarding,
+    note,
+    deprecatedSource,
+    deprecatedFirstTimestamp,
+    deprecatedLastTimestamp,
+    deprecatedCount,
+    reportingController,
+    reportingInstance,
+  } = object;
   const {eventTime, series, action, reason, related, type} = object;
   return {
     kind: 'Event',
