@@ -2,6 +2,7 @@
 import type {ApiOptions, Log} from './api.ts';
 import {type Authenticator, createAuthenticator} from './auth/authenticate.ts';
 import {createAuthorizer} from './auth/authorize.ts';
+import {type FlowKind, FlowSchemas} from './auth/flow-schemas.ts';
 import {Impersonator} from './auth/impersonate.ts';
 import {RbacAuthorizer} from './auth/rbac/rbac-authorizer.ts';
 import {RbacIndex, type RbacKind} from './auth/rbac/rbac-index.ts';
@@ -14,7 +15,6 @@ import {Collections} from './changes/collection.ts';
 import {Hubs} from './changes/hub.ts';
 import {ObjectCaches} from './changes/object-cache.ts';
 import {systemClock} from './clock.ts';
-import {FlowControl} from './http/flow-control.ts';
 import {Metrics} from './http/metrics.ts';
 import {createServiceAllocator} from './registry/allocators/service.ts';
 import {catalogue} from './registry/catalogue.ts';
@@ -44,6 +44,11 @@ const rbacTypes: Record<RbacKind, string> = {
   ClusterRoleBinding: 'clusterrolebindings.rbac.authorization.k8s.io',
   Role: 'roles.rbac.authorization.k8s.io',
   RoleBinding: 'rolebindings.rbac.authorization.k8s.io',
+};
+
+const flowTypes: Record<FlowKind, string> = {
+  PriorityLevelConfiguration: 'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+  FlowSchema: 'flowschemas.flowcontrol.apiserver.k8s.io',
 };
 
 export function assemble(options: ApiOptions): Assembly {
@@ -93,7 +98,7 @@ export function assemble(options: ApiOptions): Assembly {
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
   };
-  const flowControl = new FlowControl();
+  const flows = new FlowSchemas();
   return {
     machine,
     log,
@@ -101,8 +106,16 @@ export function assemble(options: ApiOptions): Assembly {
     impersonator: new Impersonator(authorizer),
     issuer,
     verificationKeys: [key],
-    flowControlHeaders: (attributes) => flowControl.headers(attributes),
+    flowControlHeaders(attributes) {
+      const flow = flows.match(attributes);
+      return flow && {'x-kubernetes-pf-flowschema-uid': flow.flowSchemaUid, 'x-kubernetes-pf-prioritylevel-uid': flow.priorityLevelUid};
+    },
     async warmUp() {
+      for (const [resource, type] of Object.entries(boundTypes) as [BoundResource, string][])
+        (await caches.of(type)).onChange((objectKey, object, old) => {
+          if (old && (!object || object.metadata.deletionTimestamp || object.metadata.uid !== old.metadata.uid))
+            serviceAccounts.forget(resource, objectKey);
+        });
       const kinds = Object.entries(rbacTypes) as [RbacKind, string][];
       await Promise.all(
         kinds.map(async ([kind, type]) => {
@@ -111,7 +124,8 @@ export function assemble(options: ApiOptions): Assembly {
           );
         }),
       );
-      await flowControl.follow(caches);
+      for (const [kind, type] of Object.entries(flowTypes) as [FlowKind, string][])
+        (await caches.of(type)).onChange((name, object) => (object ? flows.set(kind, object) : flows.delete(kind, name)));
     },
     endWatches: () => drain.abort(),
   };

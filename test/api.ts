@@ -1,6 +1,7 @@
 /** An API over an in-memory store for tests: requests as calls, a clock that the test moves, watches as lists of events. */
-import {type Api, type ApiOptions, createApi} from '../shared/create-api.ts';
+
 import {ManualClock} from '../shared/clock.ts';
+import {type Api, type ApiOptions, createApi} from '../shared/create-api.ts';
 import type {ApiRequest, ApiResponse} from '../shared/http/messages.ts';
 import {openMemory} from '../shared/storage/embedded/open.ts';
 
@@ -37,10 +38,21 @@ export class TestApi {
     return new TestApi(api, clock);
   }
 
-  send(method: string, url: string, body?: unknown, headers: Record<string, string> = {}, more: Partial<ApiRequest> = {}): Promise<ApiResponse> {
+  send(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    more: Partial<ApiRequest> = {},
+  ): Promise<ApiResponse> {
     const at = url.indexOf('?');
     const query = at < 0 ? [] : [...new URLSearchParams(url.slice(at + 1))];
-    const bytes = body === undefined ? undefined : body instanceof Uint8Array ? body : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
+    const bytes =
+      body === undefined
+        ? undefined
+        : body instanceof Uint8Array
+          ? body
+          : Buffer.from(typeof body === 'string' ? body : JSON.stringify(body));
     return this.api.handle({
       method,
       path: at < 0 ? url : url.slice(0, at),
@@ -51,7 +63,13 @@ export class TestApi {
     });
   }
 
-  async ask(method: string, url: string, body?: unknown, headers: Record<string, string> = {}, more: Partial<ApiRequest> = {}): Promise<Answer> {
+  async ask(
+    method: string,
+    url: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    more: Partial<ApiRequest> = {},
+  ): Promise<Answer> {
     const response = await this.send(method, url, body, headers, more);
     const bytes = response.body instanceof Uint8Array ? response.body : new Uint8Array(0);
     const text = Buffer.from(bytes).toString();
@@ -74,7 +92,8 @@ export class TestApi {
   async watch(url: string, headers: Record<string, string> = {}): Promise<TestWatch> {
     const abort = new AbortController();
     const response = await this.send('GET', url, undefined, headers, {signal: abort.signal});
-    if (response.body instanceof Uint8Array || response.body === undefined) throw new Error(`no watch: ${response.status} ${Buffer.from(response.body ?? []).toString()}`);
+    if (response.body instanceof Uint8Array || response.body === undefined)
+      throw new Error(`no watch: ${response.status} ${Buffer.from(response.body ?? []).toString()}`);
     return new TestWatch(response.body, abort);
   }
 

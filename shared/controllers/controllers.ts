@@ -7,6 +7,7 @@ import {bootstrap} from './bootstrap/bootstrap.ts';
 import {GarbageCollector} from './garbage-collector.ts';
 import {NamespaceController} from './namespaces.ts';
 import {Retention} from './retention.ts';
+import {ServiceRepair} from './service-repair.ts';
 
 const defaultHistoryMs = 3_600_000;
 
@@ -15,6 +16,7 @@ export class Controllers {
   readonly #namespaces: NamespaceController;
   readonly #garbage: GarbageCollector;
   readonly #retention: Retention;
+  readonly #repair: ServiceRepair;
   readonly #startedAt: number;
   #stopBootstrap: (() => Promise<void>) | undefined;
   #started = false;
@@ -34,6 +36,7 @@ export class Controllers {
       log,
       historyMs: options.options.watchHistoryMs ?? defaultHistoryMs,
     });
+    this.#repair = new ServiceRepair({allocator: machine.allocator, caches: machine.caches, clock: machine.clock, log});
     this.#startedAt = machine.clock.now();
   }
 
@@ -50,6 +53,7 @@ export class Controllers {
     this.#stopBootstrap = await bootstrap({client, machine, options});
     await this.#namespaces.start();
     this.#retention.start();
+    this.#repair.start();
     this.#started = true;
     // Its graph spans all types: reading them is not worth waiting for. A deletion before it is done is seen when it is.
     void this.#garbage
@@ -63,6 +67,12 @@ export class Controllers {
 
   async stop(): Promise<void> {
     this.#stopped = true;
-    await Promise.all([this.#namespaces.stop(), this.#garbage.stop(), this.#retention.stop(), this.#stopBootstrap?.()]);
+    await Promise.all([
+      this.#namespaces.stop(),
+      this.#garbage.stop(),
+      this.#retention.stop(),
+      this.#repair.stop(),
+      this.#stopBootstrap?.(),
+    ]);
   }
 }

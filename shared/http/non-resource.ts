@@ -49,7 +49,7 @@ export class NonResourceRoutes {
       case 'metrics':
         if (second === 'slis') return prometheus(this.#health.slis());
         if (second !== undefined) break;
-        return prometheus(this.#assembly.machine.metrics.render(await this.#assembly.machine.store.counts()));
+        return prometheus(await this.#renderMetrics());
       case 'openapi':
         return getOnly(
           request,
@@ -103,6 +103,12 @@ export class NonResourceRoutes {
     };
     if (request.headers['if-none-match'] === etag) return {status: 304, headers};
     return {status: 200, headers, body};
+  }
+
+  async #renderMetrics(): Promise<string> {
+    const {metrics, store, catalogue} = this.#assembly.machine;
+    const counts = [...(await store.counts())].filter(([type]) => catalogue.byType(type) !== undefined);
+    return metrics.render(new Map(counts));
   }
 
   #paths(): ApiResponse {

@@ -1,4 +1,5 @@
 /** Rules over the whole cluster. */
+import {emptyListsAsNull} from '../common/empty-lists.ts';
 import {define} from '../define.ts';
 import {validateClusterRole, validateClusterRoleUpdate} from './clusterrole.validate.ts';
 
@@ -8,4 +9,5 @@ export const clusterRole = define({
   name: 'pathSegment',
   allowCreateOnUpdate: true,
   metadataOnUpdate: ['full', 'update'],
+  canonicalize: emptyListsAsNull('rules'),
 });

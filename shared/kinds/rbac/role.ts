@@ -1,4 +1,5 @@
 /** Rules within a namespace. */
+import {emptyListsAsNull} from '../common/empty-lists.ts';
 import {define} from '../define.ts';
 import {validateRole, validateRoleUpdate} from './role.validate.ts';
 
@@ -8,4 +9,5 @@ export const role = define({
   name: 'pathSegment',
   allowCreateOnUpdate: true,
   metadataOnUpdate: ['full', 'update'],
+  canonicalize: emptyListsAsNull('rules'),
 });

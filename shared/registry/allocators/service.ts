@@ -34,13 +34,18 @@ export interface ServiceAllocator {
   allocate(object: KubeObject, old: KubeObject | undefined, dryRun: boolean): Promise<Allocation>;
   /** The service is gone. */
   release(old: KubeObject): Promise<void>;
-  /** Brings the claims in line with the services that there are: claims what is used, gives back what is not. */
-  repair(services: readonly KubeObject[]): Promise<Repair>;
+  /**
+   * Brings the claims in line with the services that there are: claims what is used, gives back what is not and was already suspected
+   * by the run before. (A claim without a service may belong to one that is being created this moment.)
+   */
+  repair(services: readonly KubeObject[], suspects?: ReadonlySet<string>): Promise<Repair>;
 }
 
 export interface Repair {
   claimed: string[];
   released: string[];
+  /** Claims that no service uses: hand them to the next run. */
+  suspects: ReadonlySet<string>;
 }
 
 export interface AllocatorOptions {
@@ -166,11 +171,13 @@ export function serviceAllocator({ranges: cidrs, nodePorts, addresses, ports, ra
       for (const address of addressesOf(spec)) await addresses.release(address);
       for (const port of portsOf(spec)) await ports.release(String(port));
     },
-    async repair(services) {
+    async repair(services, suspects = new Set()) {
       const plan = planRepair(services, await addresses.taken(), await ports.taken());
+      const found = new Set(plan.release.map(suspectOf));
+      const release = plan.release.filter((step) => suspects.has(suspectOf(step)));
       for (const {claims, key, owner} of plan.claim) await (claims === 'addresses' ? addresses : ports).claim(key, owner);
-      for (const {claims, key} of plan.release) await (claims === 'addresses' ? addresses : ports).release(key);
-      return {claimed: plan.claim.map(({key}) => key), released: plan.release.map(({key}) => key)};
+      for (const {claims, key} of release) await (claims === 'addresses' ? addresses : ports).release(key);
+      return {claimed: plan.claim.map(({key}) => key), released: release.map(({key}) => key), suspects: found};
     },
   };
 }
@@ -254,6 +261,8 @@ interface Step {
   key: string;
   owner: Owner;
 }
+
+const suspectOf = ({claims, key, owner}: Step): string => `${claims} ${key} ${owner.namespace}/${owner.name}`;
 
 /**
  * What to claim and what to give back. A claim by a service that is not there may belong to one that is being created this moment: run
