@@ -104,8 +104,9 @@ function refuseUncovered(check: EscalationCheck, wanted: readonly PolicyRule[]):
   throw forbid(check, `${who} is attempting to grant RBAC permissions not currently held:\n${lines.join('\n')}${unresolved}`);
 }
 
-function forbid({resource: {group, resource}, object}: EscalationCheck, why: string): StatusError {
-  const {name} = object.metadata;
+function forbid({resource: {group, resource}, object, old}: EscalationCheck, why: string): StatusError {
+  // A generated name is not told: in the reference the object has none yet.
+  const name = object.metadata.generateName && !old ? undefined : object.metadata.name;
   const about = `${resource}.${group}${name ? ` ${goQuote(name)}` : ''}`;
   return failure(403, 'Forbidden', `${about} is forbidden: ${why}`, {details: {...(name && {name}), group, kind: resource}});
 }
