@@ -10,6 +10,7 @@ import {Health, type HealthState} from './health.ts';
 import type {ApiRequest, ApiResponse} from './messages.ts';
 import {negotiate, parseAccept, plainOffer} from './negotiate.ts';
 import {answerOpenApi} from './openapi/answer.ts';
+import {OpenApi} from './openapi/openapi.ts';
 import type {RequestInfo} from './request-info.ts';
 import {versionInfo} from './version.ts';
 
@@ -19,6 +20,7 @@ export class NonResourceRoutes {
   readonly #assembly: Assembly;
   readonly #discovery: Discovery;
   readonly #health: Health;
+  readonly #openapi: OpenApi;
   readonly #serverAddress: string;
   readonly #aggregated = new Map<string, Promise<{body: Uint8Array; etag: string}>>();
 
@@ -28,6 +30,7 @@ export class NonResourceRoutes {
     this.#serverAddress = `${address.includes(':') ? `[${address}]` : address}:${port}`;
     this.#discovery = new Discovery(assembly.machine.catalogue, this.#serverAddress);
     this.#health = new Health(health);
+    this.#openapi = new OpenApi(assembly.machine.catalogue);
   }
 
   async answer(request: ApiRequest, info: RequestInfo): Promise<ApiResponse> {

@@ -15,7 +15,6 @@ import type {Store} from '../storage/contract.ts';
 import type {ServiceAllocator} from './allocators/service.ts';
 import type {Catalogue} from './catalogue.ts';
 import type {Resource} from './resource.ts';
-import type {Reviews} from './reviews/reviews.ts';
 
 export interface Machine {
   store: Store;
@@ -29,7 +28,8 @@ export interface Machine {
   rbac: RbacIndex;
   lookups: Lookups;
   allocator: ServiceAllocator;
-  reviews: Reviews;
+  /** Virtual types: answered, never stored. */
+  reviews: {review: Handler; token: Handler};
   metrics: Metrics;
   continueTokenTtlMs: number;
   /** Aborts when watches are to end because the server goes. */
