@@ -58,10 +58,13 @@ export class RbacIndex {
   /** By namespace, the empty one for cluster role bindings, then by who is named. */
   readonly #bindings = new Map<string, Map<string, Binding>>();
   readonly #bySubject = new Map<string, Set<Binding>>();
+  /** What aggregated roles gather, until a cluster role changes. */
+  readonly #gatheredBy = new Map<string, PolicyRule[]>();
 
   /** `key` as in the store: `namespace/name`, or `name`. Taken from the object when left out. */
   set(kind: RbacKind, object: KubeObject, key = keyOf(object)): void {
     this.version++;
+    if (kind === 'ClusterRole') this.#gatheredBy.clear();
     if (kind === 'ClusterRole' || kind === 'Role') {
       const selectors = object['aggregationRule']?.clusterRoleSelectors;
       const role: Role = {metadata: object.metadata, rules: object['rules'] ?? [], ...(selectors?.length && {aggregation: selectors})};
@@ -84,8 +87,10 @@ export class RbacIndex {
 
   delete(kind: RbacKind, key: string): void {
     this.version++;
-    if (kind === 'ClusterRole') this.#clusterRoles.delete(key);
-    else if (kind === 'Role') this.#roles.delete(key);
+    if (kind === 'ClusterRole') {
+      this.#gatheredBy.clear();
+      this.#clusterRoles.delete(key);
+    } else if (kind === 'Role') this.#roles.delete(key);
     else this.#removeBinding(key);
   }
 
@@ -132,13 +137,16 @@ export class RbacIndex {
     const role = kind === 'Role' ? this.#roles.get(`${namespace}/${name}`) : kind === 'ClusterRole' ? this.#clusterRoles.get(name) : null;
     if (role === null) return `unsupported role reference kind: ${JSON.stringify(kind)}`;
     if (!role) return `${rolePlurals[kind]}.rbac.authorization.k8s.io ${JSON.stringify(name)} not found`;
-    return role.aggregation ? this.#gathered(role.aggregation, new Set([name])) : role.rules;
+    return role.aggregation ? this.aggregatedRules(name)! : role.rules;
   }
 
   /** What an aggregated cluster role gathers; undefined when it is not one. */
   aggregatedRules(name: string): PolicyRule[] | undefined {
     const selectors = this.#clusterRoles.get(name)?.aggregation;
-    return selectors && this.#gathered(selectors, new Set([name]));
+    if (!selectors) return undefined;
+    const rules = this.#gatheredBy.get(name) ?? this.#gathered(selectors, new Set([name]));
+    this.#gatheredBy.set(name, rules);
+    return rules;
   }
 
   /**
