@@ -56,7 +56,7 @@ export class NonResourceRoutes {
       case 'openapi':
         return getOnly(
           request,
-          async () => (await answerOpenApi(this.#assembly.machine.catalogue, request, parts.slice(1))) ?? pageNotFound(),
+          () => answerOpenApi(this.#openapi, request, parts.slice(1), this.#assembly.machine.clock.now()) ?? pageNotFound(),
         );
       case '.well-known':
         if (second !== 'openid-configuration' || third !== undefined) break;
