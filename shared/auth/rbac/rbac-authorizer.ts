@@ -45,14 +45,8 @@ export class RbacAuthorizer implements Authorizer {
     return answer.otherwise;
   }
 
-  /** Every rule that a user has in a namespace: SelfSubjectRulesReview shows them, escalation checks compare with them. */
-  rulesFor(user: UserInfo, namespace: string): {rules: readonly PolicyRule[]; errors: readonly string[]} {
-    const {grants, errors} = this.#grantsOf(user, namespace);
-    return {rules: grants.map((grant) => grant.rule), errors};
-  }
-
   #answer(attributes: Attributes): Answer {
-    const {grants, errors} = this.#grantsOf(attributes.user, attributes.namespace);
+    const {grants, errors} = this.#grantsOf(attributes);
     const matching = grants
       .filter(({rule}) => ruleMatches(rule, attributes))
       .map(({rule, source}) => ({rule, allow: {decision: 'allow', reason: `RBAC: allowed by ${source}`} as const}));
@@ -65,7 +59,7 @@ export class RbacAuthorizer implements Authorizer {
     };
   }
 
-  #grantsOf(user: UserInfo, namespace: string): Grants {
+  #grantsOf({user, namespace}: Attributes): Grants {
     const known = this.#knownOf(user);
     let grants = known.grants.get(namespace);
     if (!grants) {
