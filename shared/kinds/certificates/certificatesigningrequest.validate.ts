@@ -68,7 +68,7 @@ function validate({spec: given, status}: KubeObject, old?: KubeObject): FieldErr
   const spec = given ?? {};
   const errors: FieldError[] = [];
   const problem = requestProblem(atobSafe(spec.request));
-  if (problem) errors.push(invalid('spec.request', spec.request ?? '', problem));
+  if (problem) errors.push(invalid('spec.request', spec.request, problem));
   const asked: string[] = list(spec.usages);
   const before: string[] = list(old?.spec?.usages);
   if (asked.length === 0) errors.push(required('spec.usages'));

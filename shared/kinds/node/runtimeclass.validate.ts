@@ -14,8 +14,10 @@ export const validateRuntimeClass = ({handler, overhead, scheduling}: KubeObject
   ...(scheduling ? validateScheduling(scheduling) : []),
 ];
 
-export const validateRuntimeClassUpdate = (object: KubeObject, old: KubeObject): FieldError[] =>
-  validateImmutable(object.handler ?? '', old.handler ?? '', 'handler');
+export const validateRuntimeClassUpdate = (object: KubeObject, old: KubeObject): FieldError[] => [
+  ...validateRuntimeClass(object),
+  ...validateImmutable(object.handler ?? '', old.handler ?? '', 'handler'),
+];
 
 function validateScheduling({nodeSelector, tolerations: given}: Part): FieldError[] {
   const errors = [...validateLabels(nodeSelector, 'scheduling.nodeSelector'), ...tolerations(given, 'scheduling.tolerations')];

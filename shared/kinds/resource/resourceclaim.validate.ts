@@ -1,11 +1,15 @@
 /** Whether a claim is well formed. What it asks for stays; what it got is in claim-status.validate.ts. */
-import type {FieldError} from '../../field-errors.ts';
+import {type FieldError, invalid} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
-import {validateImmutable} from '../common/metadata.ts';
+import {sameJson} from '../common/equal.ts';
+import {immutable} from '../common/metadata.ts';
 import {validateClaimSpec} from './claim-spec.validate.ts';
 import {validateClaimStatus} from './claim-status.validate.ts';
+import {shownClaimSpec} from './shown.validate.ts';
 
 export const validateResourceClaim = ({spec}: KubeObject): FieldError[] => validateClaimSpec(spec, 'spec');
 
-export const validateResourceClaimUpdate = (object: KubeObject, old: KubeObject, subresource = ''): FieldError[] =>
-  subresource === 'status' ? validateClaimStatus(object, old) : validateImmutable(object.spec, old.spec, 'spec');
+export function validateResourceClaimUpdate(object: KubeObject, old: KubeObject, subresource = ''): FieldError[] {
+  if (subresource === 'status') return validateClaimStatus(object, old);
+  return sameJson(object.spec, old.spec) ? [] : [invalid('spec', shownClaimSpec(object.spec), immutable)];
+}

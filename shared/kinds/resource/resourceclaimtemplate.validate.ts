@@ -1,9 +1,11 @@
 /** Whether the template of claims is well formed. It never changes. */
-import type {FieldError} from '../../field-errors.ts';
+import {type FieldError, invalid} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
+import {sameJson} from '../common/equal.ts';
 import {validateLabels} from '../common/labels.ts';
-import {kubeFinalizers, validateAnnotations, validateImmutable} from '../common/metadata.ts';
+import {immutable, kubeFinalizers, validateAnnotations} from '../common/metadata.ts';
 import {validateClaimSpec} from './claim-spec.validate.ts';
+import {shownTemplateSpec} from './shown.validate.ts';
 
 export function validateResourceClaimTemplate({spec}: KubeObject): FieldError[] {
   const {labels, annotations, finalizers} = spec?.metadata ?? {};
@@ -15,5 +17,7 @@ export function validateResourceClaimTemplate({spec}: KubeObject): FieldError[] 
   ];
 }
 
-export const validateResourceClaimTemplateUpdate = (object: KubeObject, old: KubeObject): FieldError[] =>
-  validateImmutable(object.spec, old.spec, 'spec');
+export const validateResourceClaimTemplateUpdate = (object: KubeObject, old: KubeObject): FieldError[] => [
+  ...validateResourceClaimTemplate(object),
+  ...(sameJson(object.spec, old.spec) ? [] : [invalid('spec', shownTemplateSpec(object.spec), immutable)]),
+];

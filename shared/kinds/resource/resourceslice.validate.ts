@@ -2,6 +2,7 @@
 import {type FieldError, invalid, required} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
 import {label, subdomain} from '../common/checks.ts';
+import {type GoField, goShape} from '../common/go-shape.ts';
 import {entries, list, type Part} from '../common/loose.ts';
 import {validateImmutable} from '../common/metadata.ts';
 import {nodeSelector} from '../common/scheduling.ts';
@@ -57,6 +58,16 @@ function validatePool({name = '', resourceSliceCount = 0, generation = 0}: Part,
   return errors;
 }
 
+const requirement: readonly GoField[] = [
+  ['Key', 'key', ''],
+  ['Operator', 'operator', ''],
+  ['Values', 'values', null],
+];
+const nodeTerm: readonly GoField[] = [
+  ['MatchExpressions', 'matchExpressions', null, requirement],
+  ['MatchFields', 'matchFields', null, requirement],
+];
+
 /** A node, nodes by their labels, all nodes, or each device for itself. */
 function validatePlace({nodeName, nodeSelector: selector, allNodes, perDeviceNodeSelection}: Part): FieldError[] {
   const errors: FieldError[] = [];
@@ -69,7 +80,14 @@ function validatePlace({nodeName, nodeSelector: selector, allNodes, perDeviceNod
     set.push('`nodeSelector`');
     errors.push(...nodeSelector(selector, 'spec.nodeSelector'));
     const terms = list(selector.nodeSelectorTerms);
-    if (terms.length !== 1) errors.push(invalid('spec.nodeSelector.nodeSelectorTerms', terms, 'must have exactly one node selector term'));
+    if (terms.length !== 1)
+      errors.push(
+        invalid(
+          'spec.nodeSelector.nodeSelectorTerms',
+          goShape(selector.nodeSelectorTerms, nodeTerm),
+          'must have exactly one node selector term',
+        ),
+      );
   }
   for (const [field, value] of Object.entries({allNodes, perDeviceNodeSelection})) {
     if (value) set.push(`\`${field}\``);

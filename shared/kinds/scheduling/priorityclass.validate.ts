@@ -1,5 +1,5 @@
 /** Whether a priority class is well formed. Names and values of the system's own are fixed; no value ever changes. */
-import {type FieldError, fieldForbidden, notSupported} from '../../field-errors.ts';
+import {type FieldError, fieldForbidden, notSupported, required} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
 import {validateImmutable} from '../common/metadata.ts';
 
@@ -17,7 +17,8 @@ export function validatePriorityClass({metadata, value = 0, globalDefault = fals
     if (problem) errors.push(fieldForbidden('metadata.name', words));
   } else if (value > highestUserValue)
     errors.push(fieldForbidden('value', `maximum allowed value of a user defined priority is ${highestUserValue}`));
-  if (preemptionPolicy !== undefined && !preemptionPolicies.includes(preemptionPolicy))
+  if (preemptionPolicy === '') errors.push(required('preemptionPolicy'));
+  else if (preemptionPolicy !== undefined && !preemptionPolicies.includes(preemptionPolicy))
     errors.push(notSupported('preemptionPolicy', preemptionPolicy, preemptionPolicies));
   return errors;
 }

@@ -39,7 +39,10 @@ function validateTopologies(terms: Part[]): FieldError[] {
       if (key in values) errors.push(duplicate(`${path}[${at}].key`, key));
       values[key] = [...new Set<string>(list(requirement.values))].sort();
     }
-    if (seen.some((other) => sameJson(other, values))) errors.push(duplicate(path, ''));
+    // The reference compares with as many empty terms as there are terms, and tells of each that is the same.
+    const empty = Object.keys(values).length === 0 ? terms.length : 0;
+    const same = empty + seen.filter((other) => sameJson(other, values)).length;
+    for (let count = 0; count < same; count++) errors.push(duplicate(path, ''));
     seen.push(values);
   }
   return errors;

@@ -2,12 +2,12 @@
 import {type FieldError, fieldForbidden, invalid, required, tooLong} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
 import {subdomain} from '../common/checks.ts';
-import {validateAccessModes} from '../common/claims.ts';
 import {sameJson} from '../common/equal.ts';
-import {entries, list, type Part} from '../common/loose.ts';
+import {entries, type Part} from '../common/loose.ts';
 import {immutable} from '../common/metadata.ts';
 import {byteLength, inRange} from '../common/names.ts';
-import {csiDriverName, persistentSources} from '../common/volume-sources.ts';
+import {csiDriverName} from '../common/volume-sources.ts';
+import {shownInlineVolume, validateInlineVolume} from './inline-volume.validate.ts';
 
 const maxMetadataBytes = 256 * 1024;
 const maxMessageBytes = 1024;
@@ -33,33 +33,15 @@ export function validateVolumeAttachmentUpdate(object: KubeObject, old: KubeObje
 
 const shown = ({attacher = '', source = {}, nodeName = ''}: Part) => ({
   Attacher: attacher,
-  Source: {PersistentVolumeName: source.persistentVolumeName ?? null, InlineVolumeSpec: source.inlineVolumeSpec ?? null},
+  Source: {PersistentVolumeName: source.persistentVolumeName ?? null, InlineVolumeSpec: shownInlineVolume(source.inlineVolumeSpec)},
   NodeName: nodeName,
 });
 
 function validateSource({inlineVolumeSpec: inline, persistentVolumeName: name}: Part, path: string): FieldError[] {
   if (!inline && name === undefined) return [required(path, exactlyOne)];
   if (inline && name !== undefined) return [fieldForbidden(path, exactlyOne)];
-  if (inline) return validateInline(inline, `${path}.inlineVolumeSpec`);
+  if (inline) return validateInlineVolume(inline, `${path}.inlineVolumeSpec`);
   return name === '' ? [required(`${path}.persistentVolumeName`, 'must specify non empty persistentVolumeName')] : [];
-}
-
-/** A volume that exists nowhere else: nothing that binds it to a claim, and no source but a driver. */
-function validateInline(spec: Part, path: string): FieldError[] {
-  const words = 'may not be specified in the context of inline volumes';
-  const modes: string[] = list(spec.accessModes);
-  const policy = spec.persistentVolumeReclaimPolicy;
-  return [
-    ...(spec.claimRef ? [fieldForbidden(`${path}.claimRef`, words)] : []),
-    ...(entries(spec.capacity).length ? [fieldForbidden(`${path}.capacity`, words)] : []),
-    ...(spec.csi ? [] : [required(`${path}.csi`, 'has to be specified in the context of inline volumes')]),
-    ...(modes.length ? validateAccessModes(modes, `${path}.accessModes`) : [required(`${path}.accessModes`)]),
-    ...(policy && policy !== 'Retain'
-      ? [fieldForbidden(`${path}.persistentVolumeReclaimPolicy`, 'may only be Retain in the context of inline volumes')]
-      : []),
-    ...(spec.nodeAffinity ? [fieldForbidden(`${path}.nodeAffinity`, words)] : []),
-    ...(spec.csi ? persistentSources['csi']!(spec.csi, `${path}.csi`) : []),
-  ];
 }
 
 function validateStatus({attachmentMetadata, attachError, detachError}: Part): FieldError[] {
