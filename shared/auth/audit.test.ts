@@ -1,6 +1,5 @@
 import {expect, test} from 'vitest';
 import {AuditTrail, auditEvent} from './audit.ts';
-import {auditIdOf} from './audit-id.ts';
 import {asks, userNamed} from './testing.ts';
 
 test('a client names its request, at whatever length, or gets a name', () => {

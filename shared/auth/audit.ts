@@ -5,6 +5,11 @@
 import type {Json} from '../object.ts';
 import type {Attributes, Decision, UserInfo} from './user.ts';
 
+export const auditIdHeader = 'audit-id';
+
+/** The id by which logs and clients name a request: the client's own, however long (the reference cuts nothing off), or a new one. */
+export const auditIdOf = (headers: Readonly<Record<string, string | undefined>>): string => headers[auditIdHeader] || crypto.randomUUID();
+
 export type AuditStage = 'RequestReceived' | 'ResponseStarted' | 'ResponseComplete' | 'Panic';
 export type AuditLevel = 'None' | 'Metadata' | 'Request' | 'RequestResponse';
 
