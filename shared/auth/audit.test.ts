@@ -1,5 +1,5 @@
 import {expect, test} from 'vitest';
-import {AuditTrail, auditEvent} from './audit.ts';
+import {AuditTrail, auditEvent, auditIdOf} from './audit.ts';
 import {asks, userNamed} from './testing.ts';
 
 test('a client names its request, at whatever length, or gets a name', () => {
