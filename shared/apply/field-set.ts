@@ -24,7 +24,7 @@ export class FieldSet {
 
   /** @throws SyntaxError for elements that name nothing */
   static fromJson(json: Json | undefined): FieldSet {
-    return isObject(json) ? fromMembers(json, false) : FieldSet.empty;
+    return isObject(json) ? fromMembers(json, 0) : FieldSet.empty;
   }
 
   /** Every path given, e.g. `['metadata', 'labels']`, by names of members. */
@@ -117,7 +117,11 @@ const made = (member: boolean, children: Children): FieldSet =>
 
 const isObject = (value: Json | undefined): value is JsonObject => typeof value === 'object' && value !== null && !Array.isArray(value);
 
-function fromMembers(json: JsonObject, isElement: boolean): FieldSet {
+/** No type is as deep as this: a client that writes such paths must not make us run out of stack. */
+const maxDepth = 1_000;
+
+function fromMembers(json: JsonObject, depth: number): FieldSet {
+  if (depth > maxDepth) throw new SyntaxError('paths too deep');
   const children = new Map<string, FieldSet>();
   let member = false;
   for (const text of Object.keys(json)) {
@@ -128,7 +132,7 @@ function fromMembers(json: JsonObject, isElement: boolean): FieldSet {
     const element = parseElement(text);
     if (element === undefined) continue;
     const inner = json[text];
-    children.set(element, isObject(inner) ? fromMembers(inner, true) : FieldSet.leaf);
+    children.set(element, isObject(inner) ? fromMembers(inner, depth + 1) : FieldSet.leaf);
   }
-  return made(member || (isElement && children.size === 0), children);
+  return made(member || (depth > 0 && children.size === 0), children);
 }

@@ -84,6 +84,7 @@ describe('what a client wrote by hand never fails', () => {
     ['no version', {manager: 'x', operation: 'Update', fieldsType: 'FieldsV1'}],
     ['the tree of long ago', {manager: 'x', operation: 'Update', apiVersion: 'v1', fields: {'f:data': {}}}],
     ['elements that are none', {...wellFormed, manager: 'x', fieldsV1: {data: {}}}],
+    ['paths without end', {...wellFormed, manager: 'x', fieldsV1: JSON.parse('{"f:a":'.repeat(5_000) + '{}' + '}'.repeat(5_000))}],
     ['keys that are none', {...wellFormed, manager: 'x', fieldsV1: {'k:[': {}}}],
   ])('%s: the stored entries count', (_fact, entry) => {
     expect(written(entry)).toEqual(taken);
