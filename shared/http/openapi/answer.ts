@@ -25,11 +25,12 @@ function document(
   byHash?: {path: string; now: number},
 ): ApiResponse | undefined {
   const format = negotiateOpenApi(request.headers['accept'], version);
-  if (!format) return {status: 406, headers: {...noCache, vary: 'Accept'}};
+  const vary = version === 2 ? 'Accept-Encoding, Accept' : 'Accept';
+  if (!format) return {status: 406, headers: {...noCache, vary}};
   const found = find(format);
   if (!found) return {status: 404, headers: {...noCache}};
-  const {bytes, gzip, contentType, etag} = found;
-  const headers: Record<string, string> = {...noCache, 'content-type': contentType, etag, vary: 'Accept'};
+  const {gzip, contentType, etag} = found;
+  const headers: Record<string, string> = {...noCache, 'content-type': contentType, etag, vary};
   const hash = queryValue(request.query, 'hash');
   if (byHash && hash) {
     const current = etag.slice(1, -1);
@@ -38,8 +39,11 @@ function document(
     headers['cache-control'] = 'public, immutable';
     headers['expires'] = new Date(byHash.now + yearMs).toUTCString();
   }
-  if (request.headers['if-none-match'] === etag) return {status: 304, headers};
+  if (isCurrent(request.headers['if-none-match'], etag)) return {status: 304, headers: {...noCache, etag, vary}};
   if (/\bgzip\b/.test(request.headers['accept-encoding'] ?? ''))
     return {status: 200, headers: {...headers, 'content-encoding': 'gzip'}, body: gzip};
-  return {status: 200, headers, body: bytes};
+  return {status: 200, headers, body: found.bytes};
 }
+
+const isCurrent = (ifNoneMatch: string | undefined, etag: string): boolean =>
+  ifNoneMatch?.split(',').some((known) => ['*', etag, `W/${etag}`].includes(known.trim())) === true;

@@ -4,7 +4,7 @@
  */
 import {type GroupVersionKind, groupVersion} from '../../object.ts';
 import {type Field, kindsOf, type ListType, type MapType, type StructType, type Type, typeByKind, typeByRef} from '../../schema/types.ts';
-import {optionVersions, unions} from './markers.ts';
+import {moreValues, optionVersions, unions} from './markers.ts';
 
 export type OpenApiVersion = 2 | 3;
 export type Schema = Record<string, unknown>;
@@ -174,7 +174,7 @@ export class Definitions {
   #value(type: Type, refs: Set<string>): Schema {
     switch (type.kind) {
       case 'string':
-        return {type: 'string', ...(type.closed && type.values && {enum: [...new Set(type.values)].sort()})};
+        return {type: 'string', ...(type.closed && type.values && {enum: [...new Set(moreValues[type.goName] ?? type.values)].sort()})};
       case 'bytes':
         return {type: 'string', format: 'byte'};
       case 'bool':

@@ -1,6 +1,6 @@
 /**
  * OpenAPI documents as protobuf: the messages of gnostic's models by their field numbers, as much of them as our documents use. A table per
- * message; what a document holds beyond the tables would be lost, so a test reads back what was written.
+ * message; what a document holds beyond the tables is an error, not lost.
  */
 import protobuf, {type Writer} from 'protobufjs/minimal.js';
 
@@ -51,7 +51,11 @@ function fields(table: Fields, extensions: number): Body {
   const rows = Object.entries(table).sort(([, [a]], [, [b]]) => a - b);
   return (writer, value) => {
     for (const [name, [number, codec]] of rows) if (value[name] !== undefined) codec(writer, number, value[name]);
-    for (const name of Object.keys(value)) if (name.startsWith('x-')) named(any)(writer, extensions, {[name]: value[name]});
+    for (const name of Object.keys(value)) {
+      if (table[name] !== undefined) continue;
+      if (!name.startsWith('x-') || extensions === 0) throw new Error(`OpenAPI: no field for ${name}`);
+      named(any)(writer, extensions, {[name]: value[name]});
+    }
   };
 }
 
@@ -150,11 +154,12 @@ const documentV2 = fields(
 // Version 3.
 
 const schemaV3: Codec = lazily(() => schemaOrReference);
-/** Numbers, booleans and strings have a place; an object's default has none. */
+/** Numbers, booleans and strings have a place; of an object's default only the mark remains. */
 const defaultV3: Codec = (writer, number, value) => {
   if (typeof value === 'number') embedded((inner) => inner.uint32((1 << 3) | 1).double(value))(writer, number, value);
   else if (typeof value === 'boolean') within(2, bool)(writer, number, value);
   else if (typeof value === 'string') within(3, string)(writer, number, value);
+  else writer.uint32((number << 3) | wireBytes).uint32(0);
 };
 const schemaV3Message = message(
   {

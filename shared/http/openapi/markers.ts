@@ -53,6 +53,9 @@ export const unions: Readonly<Record<string, Union>> = {
   },
 };
 
+/** Values that are made of another type's, which the data does not follow; by the name Go gives the type. */
+export const moreValues: Readonly<Record<string, readonly string[]>> = {'v1.AddressType': ['FQDN', 'IPv4', 'IPv6']};
+
 /** A DELETE of these answers with the object, of others with a Status. */
 export const answersWithObject: ReadonlySet<string> = new Set([
   'persistentvolumeclaims',

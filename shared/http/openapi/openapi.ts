@@ -12,7 +12,8 @@ import {encodeOpenApiV2, encodeOpenApiV3} from './gnostic.ts';
 import {documentOperation, groupWord, type Paths, pathsOf, tagOf} from './operations.ts';
 
 export interface OpenApiAnswer {
-  bytes: Uint8Array;
+  /** Unpacked when read. */
+  readonly bytes: Uint8Array;
   /** The same bytes for clients that accept gzip. */
   gzip: Uint8Array;
   contentType: string;
@@ -97,23 +98,24 @@ export class OpenApi {
 
   #answer(key: string, version: 2 | 3, format: OpenApiFormat, make: () => string): OpenApiAnswer {
     let kept = this.#kept.get(key);
-    let bytes: Uint8Array | undefined;
     if (!kept?.json) {
       const json = make();
-      bytes = Buffer.from(json);
-      kept = {...kept, hash: kept?.hash ?? hashOf(json), json: compress(bytes)};
+      kept = {hash: kept?.hash ?? hashOf(json), json: compress(Buffer.from(json))};
       this.#kept.set(key, kept);
     }
-    if (format === 'protobuf') {
-      bytes = undefined;
-      if (!kept.protobuf) {
-        const document = JSON.parse(gunzipSync(kept.json!).toString());
-        bytes = version === 2 ? encodeOpenApiV2(document) : encodeOpenApiV3(document);
-        kept.protobuf = compress(bytes);
-      }
+    if (format === 'protobuf' && !kept.protobuf) {
+      const document = JSON.parse(gunzipSync(kept.json!).toString());
+      kept.protobuf = compress(version === 2 ? encodeOpenApiV2(document) : encodeOpenApiV3(document));
     }
     const gzip = kept[format]!;
-    return {bytes: bytes ?? gunzipSync(gzip), gzip, contentType: contentTypes[version][format], etag: `"${kept.hash}"`};
+    return {
+      get bytes() {
+        return gunzipSync(gzip);
+      },
+      gzip,
+      contentType: contentTypes[version][format],
+      etag: `"${kept.hash}"`,
+    };
   }
 
   #json({paths, gv}: Source, definitions: Definitions): string {
