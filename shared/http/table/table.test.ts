@@ -64,6 +64,15 @@ describe('a table', () => {
     expect(toTable(input, options).rows![0]!.cells).toEqual(['d', 3, 2, '<unknown>']);
   });
 
+  test('is printed from the stored objects where they are at hand', () => {
+    const metric = (name: string) => ({type: 'Resource', resource: {name, target: {averageUtilization: 5}}});
+    const scaler = {kind: 'HorizontalPodAutoscaler', apiVersion: 'autoscaling/v1', metadata: {name: 'h'}, spec: {maxReplicas: 3}};
+    const stored = {...scaler, apiVersion: 'autoscaling/v2', spec: {maxReplicas: 3, metrics: [metric('cpu'), metric('memory')]}};
+    const ofScaler = {kind: scaler.kind, group: 'autoscaling', version: 'v1', storage: {group: 'autoscaling', version: 'v2'}};
+    const table = toTable({items: [scaler], stored: [stored], listMeta: {}, resource: ofScaler, single: true}, options);
+    expect(table.rows![0]!.cells[2]).toBe('cpu: <unknown>/5%, memory: <unknown>/5%');
+  });
+
   test('of a custom resource uses the columns of its definition', () => {
     expect(one({...configMap, kind: 'Foo'}, {printer: plainTable}).rows![0]!.cells).toEqual(['a', '2026-01-01T00:00:00Z']);
   });

@@ -12,6 +12,8 @@ import type {IncludeObject} from './include-object.ts';
 export interface TableInput {
   /** In the version of the request. A bookmark is an object of which only the metadata is known. */
   items: readonly KubeObject[];
+  /** The same objects as they are stored, where the caller has them: rows are printed from these. Converted from `items` when absent. */
+  stored?: readonly KubeObject[];
   listMeta: {resourceVersion?: string; continue?: string; remainingItemCount?: number};
   resource: Pick<Resource, 'group' | 'version' | 'kind' | 'storage'>;
   /** One object, not a list: a GET, the answer to a write, an event of a watch. */
@@ -48,9 +50,9 @@ export function toTable(input: TableInput, options: TableOptions): Table {
   const apiVersion = `meta.k8s.io/${options.version}`;
   const table = options.printer ?? tableOf(resource, items[0]);
   const storedVersion = groupVersion(resource.storage);
-  const printable = items.map((object) => ({
+  const printable = items.map((object, index) => ({
     object,
-    stored: isOwnKind(resource, object, storedVersion) ? convert(object, resource.storage) : object,
+    stored: input.stored?.[index] ?? (isOwnKind(resource, object, storedVersion) ? convert(object, resource.storage) : object),
   }));
   if (table.order && !single) printable.sort((a, b) => table.order!(a.stored, b.stored));
   const rows = printable.map(({object, stored}): Row => {
