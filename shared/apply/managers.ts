@@ -20,12 +20,10 @@ export type Managers = Map<string, Managed>;
  * applies in. As text it is what the reference sorts by where times are equal.
  */
 export function identityOf({manager, operation, apiVersion, subresource}: ManagedFieldsEntry): string {
-  return JSON.stringify({
-    ...(manager && {manager}),
-    operation,
-    ...(operation === 'Update' && {apiVersion}),
-    ...(subresource && {subresource}),
-  });
+  const name = manager ? `"manager":${JSON.stringify(manager)},` : '';
+  const version = operation === 'Update' ? `,"apiVersion":${JSON.stringify(apiVersion)}` : '';
+  const through = subresource ? `,"subresource":${JSON.stringify(subresource)}` : '';
+  return `{${name}"operation":"${operation}"${version}${through}}`;
 }
 
 /** Undefined when any entry cannot be read: all count as none then. */
@@ -47,27 +45,24 @@ export function decodeManagers(entries: readonly ManagedFieldsEntry[]): Managers
 }
 
 /** Applies before updates, then by time, manager, version and subresource. */
-export function encodeManagers(managers: Managers): ManagedFieldsEntry[] {
-  return [...managers.values()]
-    .map(
-      ({manager, subresource, apiVersion, time, fields, operation}): ManagedFieldsEntry => ({
-        ...(manager && {manager}),
-        operation,
-        apiVersion,
-        ...(time && {time}),
-        fieldsType: 'FieldsV1',
-        fieldsV1: fields.toJson(),
-        ...(subresource && {subresource}),
-      }),
-    )
-    .sort(
-      (a, b) =>
-        compareText(a.operation, b.operation) ||
-        compareText(a.time, b.time) ||
-        compareText(a.manager, b.manager) ||
-        compareText(a.apiVersion, b.apiVersion) ||
-        compareText(a.subresource, b.subresource),
-    );
+export const encodeManagers = (managers: Managers): ManagedFieldsEntry[] =>
+  Array.from(managers.values(), encodeManaged).sort(
+    (a, b) =>
+      compareText(a.operation, b.operation) ||
+      compareText(a.time, b.time) ||
+      compareText(a.manager, b.manager) ||
+      compareText(a.apiVersion, b.apiVersion) ||
+      compareText(a.subresource, b.subresource),
+  );
+
+/** Members in the order in which they are served; set one by one, since every create pays for this. */
+function encodeManaged({manager, subresource, operation, apiVersion, time, fields}: Managed): ManagedFieldsEntry {
+  const entry: ManagedFieldsEntry = manager ? {manager, operation, apiVersion} : {operation, apiVersion};
+  if (time) entry.time = time;
+  entry.fieldsType = 'FieldsV1';
+  entry.fieldsV1 = fields.toJson();
+  if (subresource) entry.subresource = subresource;
+  return entry;
 }
 
 const maxUpdateManagers = 10;
