@@ -43,10 +43,8 @@ export async function createObject(context: RequestContext, object: KubeObject, 
   const {generateName} = object.metadata;
   if (object.metadata.name || !generateName) return createNamed(context, object, options);
   for (let attempt = 1; ; attempt++) {
-    const named = structuredClone(object);
-    named.metadata.name = generatedName(generateName);
     try {
-      return await createNamed(context, named, options);
+      return await createNamed(context, structuredClone(object), options);
     } catch (error) {
       if (attempt >= generatedNameAttempts || !(error instanceof Error) || (error as {reason?: string}).reason !== 'AlreadyExists')
         throw error;
@@ -81,8 +79,7 @@ async function createNamed(context: RequestContext, object: KubeObject, options:
     now,
     warn: (text: string) => context.warnings.push(text),
   };
-  await admit(attributes, machine.lookups, 'mutate');
-  strategy.prepareForCreate?.(object, strategyContext);
+  // Before anybody else touches the object: its writer owns what it sent, with the defaults, and not what admission or the strategy add.
   updateManagedFields({
     object,
     manager: managerOf(options.fieldManager, context.request.headers['user-agent']),
@@ -91,6 +88,10 @@ async function createNamed(context: RequestContext, object: KubeObject, options:
     now: timestamp(now),
     type: typeByKind({...resource.storage, kind: resource.kind}),
   });
+  await admit(attributes, machine.lookups, 'mutate');
+  // Late, as in the reference: whoever refuses to admit it speaks of the prefix.
+  if (!metadata.name && metadata.generateName) attributes.name = metadata.name = generatedName(metadata.generateName);
+  strategy.prepareForCreate?.(object, strategyContext);
   const hook = createHook(context, object, options);
   const claimed = await hook.before?.();
   try {

@@ -123,8 +123,7 @@ async function updateOnce(
     warn: (text: string) => context.warnings.push(text),
   };
   const strategyContext = {now, subresource, user};
-  await admit(attributes, machine.lookups, 'mutate');
-  if (!trusted) strategy.prepareForUpdate?.(object, old, strategyContext);
+  // As in a create: what admission and the strategy change has no owner.
   updateManagedFields({
     live: old,
     object,
@@ -134,6 +133,8 @@ async function updateOnce(
     now: timestamp(now),
     type: typeByKind({...resource.storage, kind: resource.kind}),
   });
+  await admit(attributes, machine.lookups, 'mutate');
+  if (!trusted) strategy.prepareForUpdate?.(object, old, strategyContext);
   object.metadata.resourceVersion = old.metadata.resourceVersion!;
   const hook = updateHook(context, object, old, options);
   const claimed = await hook.before?.();
@@ -143,7 +144,7 @@ async function updateOnce(
     await admit(attributes, machine.lookups, 'validate');
     for (const text of strategy.warningsOnUpdate?.(object, old) ?? []) context.warnings.push(text);
     strategy.canonicalize?.(object);
-    if (sameJson(object, old)) {
+    if (isUnchanged(object, old)) {
       await claimed?.release();
       return {object: old, stored};
     }
@@ -186,6 +187,15 @@ const registryPaths: Record<string, string> = {
   'customresourcedefinitions.apiextensions.k8s.io': 'apiextensions.k8s.io/customresourcedefinitions',
   'apiservices.apiregistration.k8s.io': 'apiregistration.k8s.io/apiservices',
 };
+
+/** A field that was set again and then restored leaves nothing but a new time in its manager's entry: that is no change. */
+function isUnchanged(object: KubeObject, old: KubeObject): boolean {
+  const timeless = ({metadata, ...rest}: KubeObject) => ({
+    ...rest,
+    metadata: {...metadata, managedFields: metadata.managedFields?.map(({time: _time, ...entry}) => entry)},
+  });
+  return sameJson(timeless(object), timeless(old));
+}
 
 /** Whether nothing holds back the removal of an object that is being deleted. */
 function isFinished(object: KubeObject, subresource: string): boolean {

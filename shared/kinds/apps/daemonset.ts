@@ -2,9 +2,8 @@
 import {sameJson} from '../common/equal.ts';
 import {workloadWarnings} from '../common/workload-warnings.ts';
 import {define} from '../define.ts';
+import {generationAnnotation} from './daemonset.defaults.ts';
 import {validateDaemonSet, validateDaemonSetUpdate} from './daemonset.validate.ts';
-
-const generationAnnotation = 'deprecated.daemonset.template.generation';
 
 export const daemonSet = define({
   ...workloadWarnings(),

@@ -10,7 +10,8 @@ export const jobDefaults: Defaults = {
     // With a limit per index the one for all must not come first.
     spec.backoffLimit ??= spec.backoffLimitPerIndex === undefined ? 6 : maxInt32;
     const labels = spec.template.metadata?.labels;
-    if (labels && isEmptyMap(metadata.labels)) metadata.labels = {...labels};
+    // The very same map, so that whoever adds to the pods' labels adds to the job's.
+    if (labels && isEmptyMap(metadata.labels)) metadata.labels = labels;
     spec.completionMode ??= 'NonIndexed';
     spec.suspend ??= false;
     spec.podReplacementPolicy ??= spec.podFailurePolicy === undefined ? 'TerminatingOrFailed' : 'Failed';

@@ -1,6 +1,5 @@
 /** Pods that run to completion. Unless asked not to, the server makes the selector that ties a job to its pods. */
 import type {KubeObject} from '../../object.ts';
-import {sameJson} from '../common/equal.ts';
 import type {Part} from '../common/loose.ts';
 import {templateWarnings} from '../common/pod-warnings.ts';
 import {nameOfPods} from '../common/workload-warnings.ts';
@@ -29,14 +28,14 @@ function generateSelector(object: KubeObject): void {
   const {uid = '', name = ''} = object.metadata;
   spec.template ??= {};
   spec.template.metadata ??= {};
-  const given: Record<string, string> = spec.template.metadata.labels ?? {};
+  const given: Record<string, string> | undefined = spec.template.metadata.labels;
   const labels = {...given};
   const own: Record<string, string> = {[jobName]: name, [controllerUid]: uid, 'job-name': name, 'controller-uid': uid};
   // A label that is there with another value is the user's claim to another job: validation says so.
   for (const [key, value] of Object.entries(own)) if (!(key in labels)) labels[key] = value;
   spec.template.metadata.labels = labels;
   // A job without labels of its own was given those of its template, and has these as well.
-  if (sameJson(object.metadata.labels ?? {}, given)) object.metadata.labels = {...labels};
+  if (object.metadata.labels === given) object.metadata.labels = {...labels};
   spec.selector ??= {};
   spec.selector.matchLabels = {...spec.selector.matchLabels};
   spec.selector.matchLabels[controllerUid] ??= uid;

@@ -10,22 +10,13 @@ export const node = define({
   validateUpdate: validateNodeUpdate,
   hasStatus: true,
   metadataOnUpdate: ['update', 'full'],
-  prepareForCreate: pairBlocks,
   prepareForUpdate(object, old, {subresource}) {
-    pairBlocks(object);
     if (subresource === '') setOrDelete(object, 'status', old.status);
     // Left over from configuration through the API: only kept while someone uses it.
     if (subresource === 'status' && !old.status?.config && object.status?.config) delete object.status.config;
   },
   selectableFields: (object) => ({'spec.unschedulable': String(object.spec?.unschedulable ?? false)}),
 });
-
-/** The first address range is written and served by itself too. */
-function pairBlocks({spec}: KubeObject): void {
-  if (!spec) return;
-  if (spec.podCIDR && spec.podCIDRs?.[0] !== spec.podCIDR) spec.podCIDRs = [spec.podCIDR];
-  else if (!spec.podCIDR && spec.podCIDRs?.[0]) spec.podCIDR = spec.podCIDRs[0];
-}
 
 function warnings({spec}: KubeObject): string[] {
   return [
