@@ -16,7 +16,7 @@ import {negotiate, plainOffer, type Representation} from './http/negotiate.ts';
 import {NonResourceRoutes} from './http/non-resource.ts';
 import {attributesOf, type RequestInfo, requestInfo} from './http/request-info.ts';
 import {statusOf} from './http/status.ts';
-import {warningHeaders} from './http/warnings.ts';
+import {deprecationOf, warningHeaders} from './http/warnings.ts';
 import {maxBodyBytes} from './limits.ts';
 import {handleResource, notFoundPath} from './registry/handlers.ts';
 import {encodeBody, headersFor} from './registry/respond.ts';
@@ -57,6 +57,7 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
   let info: RequestInfo | undefined;
   let finished: ((code: number) => void) | undefined;
   let flowControl: Record<string, string> | undefined;
+  let deprecation: string | undefined;
   let response: ApiResponse;
   try {
     info = requestInfo(request.method, request.path, request.query);
@@ -74,6 +75,11 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
     if (info.isResourceRequest) {
       const resource = machine.catalogue.find(info.group, info.version, info.resource);
       if (!resource) throw notFoundPath();
+      deprecation = deprecationOf(resource);
+      if (deprecation) {
+        const {group, version, subresource} = info;
+        machine.metrics.requestedDeprecated({group, version, resource: resource.resource, subresource, removed_release: ''});
+      }
       response = await handleResource({machine, request, info, user, resource, warnings});
     } else response = await nonResource.answer(request, info);
   } catch (error) {
@@ -83,6 +89,7 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
   const {headers} = response;
   headers['audit-id'] = auditIdOf(request.headers);
   if (flowControl) Object.assign(headers, flowControl);
+  if (deprecation) warnings.unshift(deprecation);
   if (warnings.length > 0) headers['warning'] = warningHeaders(warnings);
   return response;
 }

@@ -18,6 +18,15 @@ export function warningHeaders(texts: readonly string[]): string[] {
   return headers;
 }
 
+/** What every request for a resource that is on its way out is told. */
+const deprecations: Record<string, string> = {
+  '/v1/componentstatuses': 'v1 ComponentStatus is deprecated in v1.19+',
+  '/v1/endpoints': 'v1 Endpoints is deprecated in v1.33+; use discovery.k8s.io/v1 EndpointSlice',
+};
+
+export const deprecationOf = (resource: {group: string; version: string; resource: string}): string | undefined =>
+  deprecations[`${resource.group}/${resource.version}/${resource.resource}`];
+
 /** Header values are a line of bytes: what is not printable ASCII is escaped or dropped. */
 function format(text: string): string {
   let quoted = '';

@@ -16,6 +16,8 @@ const annotations: Record<string, string> = {
 const useSeccompField = 'non-functional in v1.27+; use the "seccompProfile" field instead';
 const seccompPod = 'seccomp.security.alpha.kubernetes.io/pod';
 const seccompContainer = 'container.seccomp.security.alpha.kubernetes.io/';
+const appArmor = 'container.apparmor.security.beta.kubernetes.io/';
+const useAppArmorField = 'deprecated since v1.30; use the "appArmorProfile" field instead';
 
 /** In the order in which the reference looks for them; the second name is the one in the text. */
 const volumeTypes: readonly (readonly [field: string, words: string, shown?: string])[] = [
@@ -66,6 +68,9 @@ function warningsFor(meta: ObjectMeta, spec: Part, prefix: string): string[] {
       ...(isSet(seccompContainer + container.name) && !container.securityContext?.seccompProfile
         ? [`${noted(seccompContainer + container.name)}: ${useSeccompField}`]
         : []),
+      ...(isSet(appArmor + container.name) && !hasAppArmor(meta, spec, container)
+        ? [`${noted(appArmor + container.name)}: ${useAppArmorField}`]
+        : []),
       ...containerWarnings(container, path),
     ]),
     ...ports(containers),
@@ -76,6 +81,18 @@ function warningsFor(meta: ObjectMeta, spec: Part, prefix: string): string[] {
     ...list(spec.dnsConfig?.nameservers).flatMap((server, index) => ipWarnings(at(`dnsConfig.nameservers[${index}]`), server)),
     ...list(spec.hostAliases).flatMap(({ip}, index) => ipWarnings(at(`hostAliases[${index}].ip`), ip ?? '')),
   ];
+}
+
+/** In a field of the container's own, or in the pod's with the same words. */
+function hasAppArmor(meta: ObjectMeta, spec: Part, container: Part): boolean {
+  if (container.securityContext?.appArmorProfile) return true;
+  const profile = spec.securityContext?.appArmorProfile;
+  const annotation = meta.annotations?.[appArmor + container.name];
+  if (profile?.type === 'Localhost') return annotation === `localhost/${profile.localhostProfile}`;
+  return (
+    (profile?.type === 'Unconfined' && annotation === 'unconfined') ||
+    (profile?.type === 'RuntimeDefault' && annotation === 'runtime/default')
+  );
 }
 
 type At = (path: string) => string;
