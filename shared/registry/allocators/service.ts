@@ -112,7 +112,13 @@ export function serviceAllocator({ranges: cidrs, nodePorts, addresses, ports, ra
       if (wanted) {
         const no = (why: string): StatusError =>
           refuse([invalid('spec.clusterIPs', list(spec.clusterIPs), `failed to allocate IP ${wanted}: ${why}`)]);
-        if (!contains(range, wanted)) throw no('the provided network does not match the current range');
+        // The reference has one allocator that takes and one that only looks, with words of their own.
+        if (!contains(range, wanted))
+          throw no(
+            dryRun
+              ? `the provided IP (${wanted}) is not in the valid range. The range of valid IPs is ${range.cidr}`
+              : 'the provided network does not match the current range',
+          );
         if (dryRun) return wanted;
         if (!(await addresses.claim(wanted, owner))) throw no('provided IP is already allocated');
         claimed.push(() => addresses.release(wanted));
