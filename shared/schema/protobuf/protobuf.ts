@@ -9,7 +9,8 @@ import {type GroupVersionKind, groupVersion, type JsonObject, type KubeObject, p
 import {DecodeError, normalize} from '../decode.ts';
 import {type StructType, typeByKind} from '../types.ts';
 import {magic, messageOf} from './model.ts';
-import {inGoWords, readMessage, Source} from './read.ts';
+import {readMessage} from './read.ts';
+import {inGoWords, Source} from './source.ts';
 import {writeStruct, written} from './write.ts';
 
 /** `object` names its kind, or `gvk` does. @throws Error for kinds that have no message: custom resources, Table */
@@ -17,9 +18,6 @@ export function encodeProtobuf(object: KubeObject, gvk: GroupVersionKind = kindO
   const type = requireMessage(gvk);
   return enveloped(gvk, (writer) => writeStruct(writer, type, object as unknown as JsonObject));
 }
-
-/** Whether a kind can be served as protobuf. */
-export const hasProtobuf = (gvk: GroupVersionKind): boolean => messageOf(gvk) !== undefined && gvk.kind !== 'Table';
 
 /** The message alone, without magic and envelope. */
 export function encodeRaw(object: KubeObject, gvk: GroupVersionKind = kindOf(object)): Uint8Array {
