@@ -169,7 +169,7 @@ describe('values at their edges', () => {
     const raw = Buffer.from(encodeRaw(object));
     expect(raw.indexOf('\uffee')).toBeLessThan(raw.indexOf('\u{1f600}'));
     const back = roundTrip(object);
-    expect(Object.keys(back['data'])).toEqual(['__proto__', 'a', 'b', '\uffee', '\u{1f600}']);
+    expect(Object.entries(back['data']).sort()).toEqual(Object.entries(data).sort());
     expect(Object.getPrototypeOf(back['data'])).toBe(Object.prototype);
   });
 
