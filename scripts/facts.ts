@@ -41,6 +41,23 @@ const typeKeys = ['kind', 'structType', 'alias', 'values', 'enum', 'protoItems',
 const pick = (row: Record<string, unknown>, keys: string[]) =>
   Object.fromEntries(keys.filter((key) => row[key] !== undefined).map((key) => [key, row[key]]));
 
+/** Strings that Go gives a type of another package, which its errors name. The facts say `string`. */
+const uidFields: Record<string, string[]> = {
+  'meta_v1.ObjectMeta': ['uid'],
+  'meta_v1.OwnerReference': ['uid'],
+  'meta_v1.Preconditions': ['uid'],
+  'meta_v1.StatusDetails': ['uid'],
+  'batch_v1.UncountedTerminatedPods': ['succeeded', 'failed'],
+  'core_v1.ObjectReference': ['uid'],
+  'core_v1.Preconditions': ['uid'],
+  'authentication_v1.BoundObjectReference': ['uid'],
+  'certificates_v1beta1.PodCertificateRequestSpec': ['podUID', 'serviceAccountUID', 'nodeUID'],
+  'resource_v1.ResourceClaimConsumerReference': ['uid'],
+  'resource_v1.DeviceRequestAllocationResult': ['shareID'],
+};
+const withGoType = (owner: string, field: Record<string, unknown>) =>
+  uidFields[owner]?.includes(field['name'] as string) ? {...field, type: (field['type'] as string).replace('string', 'types.UID')} : field;
+
 const machinery = [
   'meta_v1',
   'meta_v1beta1',
@@ -69,7 +86,10 @@ for (const file of readdirSync(join(factsDir, 'types')).sort()) {
     .filter(([typeName]) => /^[A-Z]/.test(typeName))
     .map(([typeName, type]) => {
       const fields = type['fields'] as Record<string, unknown>[] | undefined;
-      const row = {...pick(type, typeKeys), ...(fields && {fields: fields.map((field) => pick(field, fieldKeys))})};
+      const row = {
+        ...pick(type, typeKeys),
+        ...(fields && {fields: fields.map((field) => withGoType(`${name}.${typeName}`, pick(field, fieldKeys)))}),
+      };
       return `${JSON.stringify(typeName)}:${JSON.stringify(row)}`;
     });
   const head = JSON.stringify({

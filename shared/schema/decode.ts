@@ -1,13 +1,15 @@
 /**
- * From bytes to an object as Go would print it after decoding: fields in the type's order, nulls and empty optional values gone, zero
- * values of the others filled in, quantities and times in their normal spelling. What does not fit the type is refused in Go's words.
+ * From bytes to an object: parsed, recognized by its apiVersion and kind, and normalized (normalize.ts). What cannot be is refused in Go's
+ * words (diagnose.ts) with the Status of the reference.
  */
-import {badRequest} from '../errors.ts';
+import {badRequest, type StatusError} from '../errors.ts';
 import {goQuote} from '../field-errors.ts';
 import {type GroupVersionKind, groupVersion, type Json, type JsonObject, type KubeObject, parseGroupVersion} from '../object.ts';
-import {JsonError, parseJson, setKey} from './json.ts';
-import {normalizeSpecial, zeroOfSpecial} from './special.ts';
-import {type Field, type StructType, type Type, typeByKind} from './types.ts';
+import {diagnose} from './diagnose.ts';
+import {documentOf, type JsonNode, valueOfNode} from './document.ts';
+import {JsonError, parseJson} from './json.ts';
+import {misfit, normalizeAs} from './normalize.ts';
+import {type StructType, typeByKind} from './types.ts';
 import {parseYaml} from './yaml.ts';
 
 /** A value that its type does not take; the message is what the reference says behind `cannot be handled as a ...: `. */
@@ -24,61 +26,70 @@ export interface DecodeOptions {
 export interface Decoded {
   object: KubeObject;
   gvk: GroupVersionKind;
-  /** `unknown field "spec.x"`, `duplicate field "data.k"`, in the order of the reference. */
+  /** `unknown field "spec.x"`, `duplicate field "data.k"`, in the order of the document. */
   strictErrors: string[];
 }
 
 /** @throws StatusError 400 */
 export function decode(body: Uint8Array, options: DecodeOptions): Decoded {
-  const {defaults} = options;
-  const {value, duplicates} = parse(body, options);
-  const sniffed = sniff(body, value, defaults);
-  const gvk = {...sniffed};
-  const strictErrors: string[] = options.strict ? duplicates.slice() : [];
-  const type = typeByKind(gvk);
-  const handledAs = (why: string) =>
+  const {defaults, strict} = options;
+  const parsed = parse(body, options);
+  const gvk = sniff(body, parsed.value, defaults);
+  const refuse = (why: string): StatusError =>
     badRequest(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${defaults.kind}: ${why}`);
-  if (!type) {
-    const about = `no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(groupVersion(gvk))} in scheme "pkg/runtime/scheme.go:111"`;
-    throw badRequest(`${gvk.kind} in version ${goQuote(gvk.version)} cannot be handled as a ${defaults.kind}: ${about}`);
-  }
-  if (gvk.kind !== defaults.kind) {
-    if (defaults.kind === 'DeleteOptions')
-      throw handledAs(
-        `no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(groupVersion(gvk))} in scheme "pkg/runtime/scheme.go:111"`,
-      );
-    throw handledAs(`converting (${type.goName}) to (${goPackage(defaults.group)}.${defaults.kind}): unknown conversion`);
-  }
+  const type = typeByKind(gvk);
+  const notRegistered = `no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(groupVersion(gvk))} in scheme "pkg/runtime/scheme.go:111"`;
+  if (!type) throw refuse(notRegistered);
   try {
-    const object = normalizeAs(value as JsonObject, gvk, type, options.strict ? strictErrors : undefined);
-    return {object, gvk, strictErrors: strictErrors.slice(0, maxStrictErrors)};
+    const {object, strictErrors} = read(parsed, type, strict);
+    if (gvk.kind !== defaults.kind)
+      throw refuse(
+        isOptions(defaults.kind)
+          ? notRegistered
+          : `converting (${type.goName}) to (${goPackage(defaults.group)}.${defaults.kind}): unknown conversion`,
+      );
+    if (!isOptions(defaults.kind) && groupVersion(gvk) !== groupVersion(defaults))
+      throw badRequest(
+        `the API version in the data (${groupVersion(gvk)}) does not match the expected API version (${groupVersion(defaults)})`,
+      );
+    const yamlErrors = strict ? parsed.yamlErrors : [];
+    return {object: withKind(object, gvk, type), gvk, strictErrors: [...yamlErrors, ...strictErrors]};
   } catch (error) {
-    if (error instanceof DecodeError) throw handledAs(error.message);
+    if (error instanceof DecodeError) throw refuse(error.message);
     throw error;
   }
 }
 
-/** The reference stops counting here; nobody reads further. */
-const maxStrictErrors = 1_000;
+/** Options are of no version in particular: each group has them. */
+const isOptions = (kind: string): boolean => kind === 'DeleteOptions';
 
 const goPackage = (group: string): string => (group === '' ? 'core' : group.split('.')[0]!);
 
-function parse(body: Uint8Array, {mediaType, defaults}: DecodeOptions): {value: Json; duplicates: readonly string[]} {
+interface Parsed {
+  value: Json;
+  hasDuplicates: boolean;
+  oddNumbers: boolean;
+  document: () => JsonNode;
+  /** What is wrong with the text though not with the document: keys that YAML has twice. */
+  yamlErrors: readonly string[];
+}
+
+function parse(body: Uint8Array, {mediaType, defaults}: DecodeOptions): Parsed {
+  const isYaml = mediaType === 'application/yaml';
   try {
-    if (mediaType === 'application/yaml') return parseYaml(body);
-    const parsed = parseJson(body);
-    return {value: parsed.value, duplicates: parsed.duplicates.map((path) => `duplicate field ${goQuote(path)}`)};
+    if (isYaml) {
+      const {value, duplicates} = parseYaml(body);
+      return {value, hasDuplicates: false, oddNumbers: false, document: () => documentOf(value, true), yamlErrors: duplicates};
+    }
+    const {value, duplicates, oddNumbers, document} = parseJson(body);
+    return {value, hasDuplicates: duplicates.length > 0, oddNumbers, document, yamlErrors: []};
   } catch (error) {
     if (!(error instanceof JsonError)) throw error;
-    throw unrecognized(
-      body,
-      defaults,
-      mediaType === 'application/yaml' ? error.message : `couldn't get version/kind; json parse error: ${error.message}`,
-    );
+    throw unrecognized(body, defaults, isYaml ? error.message : `couldn't get version/kind; json parse error: ${error.message}`);
   }
 }
 
-const unrecognized = (body: Uint8Array, defaults: GroupVersionKind, why: string) =>
+const unrecognized = (body: Uint8Array, defaults: GroupVersionKind, why: string): StatusError =>
   badRequest(`the object provided is unrecognized (must be of type ${defaults.kind}): ${why} (${excerpt(body)})`);
 
 const excerptLength = 30;
@@ -93,22 +104,39 @@ function excerpt(body: Uint8Array): string {
 
 const typeMetaStruct = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';
 
-/** apiVersion and kind of the body, or what the path implies. */
+/** apiVersion and kind of the body, or what the path implies. Go looks for these two without regard to case. */
 function sniff(body: Uint8Array, value: Json, defaults: GroupVersionKind): GroupVersionKind {
-  const refuse = (why: string) => unrecognized(body, defaults, `couldn't get version/kind; json parse error: json: ${why}`);
+  const refuse = (why: string) =>
+    unrecognized(body, defaults, `couldn't get version/kind; json parse error: json: cannot unmarshal ${why}`);
   if (value === null) return defaults;
-  if (typeof value !== 'object' || Array.isArray(value))
-    throw refuse(`cannot unmarshal ${jsonKind(value)} into Go value of type ${typeMetaStruct}`);
-  for (const field of ['apiVersion', 'kind'] as const) {
-    const given = value[field];
-    if (given !== undefined && given !== null && typeof given !== 'string')
-      throw refuse(`cannot unmarshal ${jsonKind(given)} into Go struct field .${field} of type string`);
+  if (typeof value !== 'object' || Array.isArray(value)) throw refuse(`${jsonKind(value)} into Go value of type ${typeMetaStruct}`);
+  let kind = '';
+  let apiVersion = '';
+  let fault: string | undefined;
+  for (const key in value) {
+    const field = typeMetaField(key);
+    if (!field) continue;
+    const given = value[key]!;
+    if (given === null) continue;
+    if (typeof given !== 'string') fault ??= `${jsonKind(given)} into Go struct field .${field} of type string`;
+    else if (field === 'kind') kind = given;
+    else apiVersion = given;
   }
-  const apiVersion = (value['apiVersion'] as string | null | undefined) || groupVersion(defaults);
-  const parsed = parseGroupVersion(apiVersion);
+  if (fault !== undefined) throw refuse(fault);
+  const parsed = parseGroupVersion(apiVersion === '/' ? '' : apiVersion);
   if (!parsed) throw unrecognized(body, defaults, `unexpected GroupVersion string: ${apiVersion}`);
-  return {...parsed, kind: (value['kind'] as string | null | undefined) || defaults.kind};
+  const {group, version} = parsed;
+  const isOpen = version === '' && (group === '' || group === defaults.group);
+  return {group: isOpen ? defaults.group : group, version: isOpen ? defaults.version : version, kind: kind || defaults.kind};
 }
+
+function typeMetaField(key: string): 'kind' | 'apiVersion' | undefined {
+  if (key.length === 4) return key === 'kind' || key.toLowerCase() === 'kind' ? 'kind' : undefined;
+  if (key.length === 10) return key === 'apiVersion' || key.toLowerCase() === 'apiversion' ? 'apiVersion' : undefined;
+  return undefined;
+}
+
+const jsonKind = (value: Json): string => (Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value);
 
 export interface NormalizeOptions {
   /** Receives `unknown field "..."` for members that the type does not have; they are dropped either way. */
@@ -119,201 +147,44 @@ export interface NormalizeOptions {
 export function normalize(value: Json, gvk: GroupVersionKind, options: NormalizeOptions = {}): KubeObject {
   const type = typeByKind(gvk);
   if (!type) throw new DecodeError(`no kind ${goQuote(gvk.kind)} is registered for version ${goQuote(groupVersion(gvk))}`);
-  if (typeof value !== 'object' || value === null || Array.isArray(value))
-    throw new DecodeError(`json: cannot unmarshal ${jsonKind(value)} into Go value of type ${type.goName}`);
-  return normalizeAs(value, gvk, type, options.strictErrors);
+  const document = () => documentOf(value);
+  const {object, strictErrors} = read({value, hasDuplicates: false, oddNumbers: false, document}, type, options.strictErrors !== undefined);
+  options.strictErrors?.push(...strictErrors);
+  return withKind(object, gvk, type);
 }
 
-function normalizeAs(value: JsonObject | null, gvk: GroupVersionKind, type: StructType, strictErrors: string[] | undefined): KubeObject {
-  const walk: Walk = {path: [], struct: '', strictErrors};
-  const object = structValue(value ?? {}, type, walk) as unknown as KubeObject;
+/** The quick way first; the document is only walked when there is something to say about it. */
+function read(
+  {value, hasDuplicates, oddNumbers, document}: Pick<Parsed, 'value' | 'hasDuplicates' | 'oddNumbers' | 'document'>,
+  type: StructType,
+  strict: boolean,
+): {object: JsonObject; strictErrors: string[]} {
+  const tell = (root: JsonNode): string[] => {
+    const {fault, strictErrors} = diagnose(root, type);
+    if (fault !== undefined) throw new DecodeError(fault);
+    return strict ? strictErrors : [];
+  };
+  if (oddNumbers) {
+    const root = document();
+    const strictErrors = tell(root);
+    return {object: take(valueOfNode(root), type, () => root).object, strictErrors};
+  }
+  const {object, unknown} = take(value ?? {}, type, document);
+  return {object, strictErrors: strict && (unknown || hasDuplicates) ? tell(document()) : []};
+}
+
+function take(value: Json, type: StructType, document: () => JsonNode): {object: JsonObject; unknown: boolean} {
+  try {
+    return normalizeAs(value, type);
+  } catch (error) {
+    if (error !== misfit) throw error;
+    throw new DecodeError(diagnose(document(), type).fault ?? `json: cannot unmarshal into Go value of type ${type.goName}`);
+  }
+}
+
+/** Kind, apiVersion and metadata first. */
+function withKind(object: JsonObject, gvk: GroupVersionKind, type: StructType): KubeObject {
   const {kind: _kind, apiVersion: _version, ...rest} = object;
-  if (!type.byName.has('metadata')) return {kind: gvk.kind, apiVersion: groupVersion(gvk), ...rest} as unknown as KubeObject;
-  return {kind: gvk.kind, apiVersion: groupVersion(gvk), ...(rest as {metadata: KubeObject['metadata']})};
+  const head = {kind: gvk.kind, apiVersion: groupVersion(gvk)};
+  return (type.byName.has('metadata') ? {...head, metadata: rest['metadata'], ...rest} : {...head, ...rest}) as unknown as KubeObject;
 }
-
-interface Walk {
-  /** Field names, and `[0]` for list positions: where we are. */
-  path: string[];
-  /** The struct whose field is being read, as errors name it. */
-  struct: string;
-  strictErrors: string[] | undefined;
-}
-
-/** Undefined stands for "not there": the caller decides by the field's rules. */
-function structValue(input: JsonObject, type: StructType, walk: Walk): JsonObject {
-  const out: JsonObject = {};
-  const outer = walk.struct;
-  let known = 0;
-  for (const field of type.fields) {
-    const given = input[field.name];
-    if (given !== undefined) known++;
-    if (given === undefined || given === null) {
-      if (!field.pointer && !(field.omitempty && isEmptyable(field.type)) && !field.omitzero) out[field.name] = zeroOf(field.type);
-      else if (field.pointer && !field.omitempty) out[field.name] = null;
-      continue;
-    }
-    walk.struct = type.name;
-    walk.path.push(field.goPath);
-    const value = valueOf(given, field.type, walk);
-    walk.path.pop();
-    if (field.omitempty && !field.pointer && isEmptyable(field.type) && isEmpty(value)) continue;
-    if (field.omitzero && (value === null || value === undefined)) continue;
-    if (value === null && field.pointer && field.omitempty) continue;
-    out[field.name] = value as Json;
-  }
-  walk.struct = outer;
-  if (walk.strictErrors && known !== Object.keys(input).length) reportUnknown(input, type, walk);
-  return out;
-}
-
-function reportUnknown(input: JsonObject, type: StructType, walk: Walk): void {
-  for (const key of Object.keys(input)) {
-    if (type.byName.has(key)) continue;
-    walk.strictErrors!.push(`unknown field ${goQuote(joinPath([...walk.path, key]))}`);
-  }
-}
-
-/** Unknown-field paths carry list positions, and leave embedded structs out. */
-function joinPath(path: readonly string[]): string {
-  let out = '';
-  for (const part of path) {
-    const name = part.startsWith('[') ? part : part.slice(part.lastIndexOf('.') + 1);
-    out += name.startsWith('[') || out === '' ? name : `.${name}`;
-  }
-  return out;
-}
-
-/** Go's omitempty drops these when they are empty; it has no effect on structs. */
-const isEmptyable = (type: Type): boolean =>
-  type.kind !== 'struct' &&
-  type.kind !== 'time' &&
-  type.kind !== 'microTime' &&
-  type.kind !== 'quantity' &&
-  type.kind !== 'intOrString' &&
-  type.kind !== 'duration' &&
-  type.kind !== 'raw';
-
-function isEmpty(value: Json): boolean {
-  if (value === null || value === '' || value === 0 || value === false) return true;
-  if (Array.isArray(value)) return value.length === 0;
-  if (typeof value !== 'object') return false;
-  for (const _key in value) return false;
-  return true;
-}
-
-function zeroOf(type: Type): Json {
-  switch (type.kind) {
-    case 'struct':
-      return structValue({}, type, {path: [], struct: '', strictErrors: undefined});
-    case 'string':
-      return '';
-    case 'bool':
-      return false;
-    case 'int32':
-    case 'int64':
-    case 'double':
-      return 0;
-    case 'bytes':
-    case 'list':
-    case 'map':
-      return null;
-    default:
-      return zeroOfSpecial(type.kind);
-  }
-}
-
-function valueOf(given: Json, type: Type, walk: Walk): Json {
-  switch (type.kind) {
-    case 'string':
-      if (typeof given === 'string') return given;
-      throw mismatch(given, type, walk);
-    case 'bool':
-      if (typeof given === 'boolean') return given;
-      throw mismatch(given, type, walk);
-    case 'int32':
-      if (typeof given === 'number') {
-        if (Number.isInteger(given) && given >= -2147483648 && given <= 2147483647) return given;
-        throw mismatch(given, type, walk, true);
-      }
-      throw mismatch(given, type, walk);
-    case 'int64':
-      if (typeof given === 'number') {
-        // Beyond 2^53 neighbours become one: what no real field needs is taken as close as a double can say it.
-        if (Number.isInteger(given) && given >= -9223372036854775808 && given < 9223372036854775807) return given;
-        throw mismatch(given, type, walk, true);
-      }
-      throw mismatch(given, type, walk);
-    case 'double':
-      if (typeof given === 'number') return given;
-      throw mismatch(given, type, walk);
-    case 'bytes':
-      if (typeof given === 'string') return canonicalBase64(given);
-      throw mismatch(given, type, walk);
-    case 'struct': {
-      if (typeof given === 'object' && given !== null && !Array.isArray(given)) return structValue(given, type, walk);
-      throw mismatch(given, type, walk);
-    }
-    case 'list': {
-      if (!Array.isArray(given)) throw mismatch(given, type, walk);
-      return given.map((item, at) => {
-        if (item === null) return zeroOf(type.of);
-        walk.path.push(`[${at}]`);
-        const value = valueOf(item, type.of, walk);
-        walk.path.pop();
-        return value;
-      });
-    }
-    case 'map': {
-      if (typeof given !== 'object' || given === null || Array.isArray(given)) throw mismatch(given, type, walk);
-      const out: JsonObject = {};
-      for (const key of Object.keys(given)) {
-        const item = given[key]!;
-        if (item === null) setKey(out, key, zeroOf(type.of));
-        else {
-          walk.path.push(`[${key}]`);
-          setKey(out, key, valueOf(item, type.of, walk));
-          walk.path.pop();
-        }
-      }
-      return out;
-    }
-    default:
-      return normalizeSpecial(given, type, {
-        refuse: (goType, withNumber) => mismatch(given, {goName: goType}, walk, withNumber),
-        fail: (message) => new DecodeError(message),
-        struct: (value, struct) => valueOf(value, struct, walk),
-      });
-  }
-}
-
-function mismatch(given: Json, type: {goName: string}, walk: Walk, withNumber = false): DecodeError {
-  const what = withNumber ? `number ${given}` : jsonKind(given);
-  const path = walk.path.filter((part) => !part.startsWith('[')).join('.');
-  const into = path ? `Go struct field ${walk.struct}.${path}` : 'Go value';
-  return new DecodeError(`json: cannot unmarshal ${what} into ${into} of type ${type.goName}`);
-}
-
-const jsonKind = (value: Json): string =>
-  value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value === 'boolean' ? 'bool' : typeof value;
-
-const base64Shape = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/;
-
-/** @throws DecodeError naming the first byte that is no base64 */
-function canonicalBase64(text: string): string {
-  const clean = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text;
-  if (base64Shape.test(clean)) return clean;
-  const bad = clean.search(/[^A-Za-z0-9+/=]/);
-  const padding = clean.indexOf('=');
-  const at =
-    bad >= 0 && (padding < 0 || bad < padding)
-      ? bad
-      : padding >= 0 && padding % 4 < 2
-        ? padding
-        : padding >= 0
-          ? padding + 2
-          : clean.length - (clean.length % 4);
-  throw new DecodeError(`illegal base64 data at input byte ${at}`);
-}
-
-export type {Field};

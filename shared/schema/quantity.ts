@@ -11,7 +11,7 @@ export interface Quantity {
   format: QuantityFormat;
 }
 
-const shape = /^([+-]?)0*(\d*)(\.?)(\d*)([eEinumkKMGTP]*[-+]?\d*)$/;
+const shape = /^([+-]?)(0*)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
 /** Whole numbers that are certainly kept as written: no zeros in front, no thousand or 1024 to divide by. */
 const plain = /^[1-9]\d{0,2}[mkMG]?$/;
 const plainBinary = /^[1-9]\d{0,2}[KMG]i$/;
@@ -32,6 +32,8 @@ const badNumber = 'unable to parse numeric part of quantity';
 
 interface Parts {
   negative: boolean;
+  /** No digit at all: zero on the reference's quick way, refused on its exact one. */
+  empty: boolean;
   /** Digits before the point, no zeros in front. */
   whole: string;
   fraction: string;
@@ -40,12 +42,17 @@ interface Parts {
   exponent: number;
 }
 
+/** The reference would go on, and so would the sums: longer numbers are refused, no resource comes in such amounts. */
+const maxLength = 1024;
+
 /** The parts, or the words with which the reference refuses. */
 function partsOf(text: string): Parts | string {
+  if (text.length > maxLength) return badNumber;
   const match = text === '' ? null : shape.exec(text);
   if (!match) return quantityFormat;
   const suffix = match[5]!;
-  const parts = {negative: match[1] === '-', whole: match[2] || '0', fraction: match[4]!};
+  const [, sign, zeros, digits, fraction = ''] = match;
+  const parts = {negative: sign === '-', whole: digits || '0', fraction, empty: !zeros && !digits && !fraction};
   const power = decimal[suffix];
   if (power !== undefined) return {...parts, format: 'DecimalSI', exponent: power};
   const power1024 = binary.indexOf(suffix);
@@ -72,15 +79,15 @@ export function quantityError(text: string): string {
 }
 
 /** The reference keeps the text of numbers that fit its quick way and look normal already. Undefined: not a number after all. */
-function keptAsWritten({whole, fraction, format, exponent}: Parts): boolean | undefined {
+function keptAsWritten({empty, whole, fraction, format, exponent}: Parts): boolean | undefined {
   const digits = whole + fraction;
   if (format === 'BinarySI') {
     const precision = 15 - whole.length - Math.trunc(Math.fround(Math.fround(exponent * 3) / 10)) - 1;
-    if (fraction.length > 0 || precision < 0) return whole === '0' && fraction === '' ? undefined : false;
+    if (fraction.length > 0 || precision < 0) return empty ? undefined : false;
     return (Number(whole.slice(-3)) & 7) !== 0;
   }
   const scale = exponent - fraction.length;
-  if (digits.length > 18 || scale < -9) return false;
+  if (digits.length > 18 || scale < -9) return empty ? undefined : false;
   return scale % 3 === 0 && !digits.endsWith('000') && !digits.startsWith('0');
 }
 

@@ -308,6 +308,7 @@ function toField(row: FieldRow, scope: string): Field {
 function parseType(text: string, scope: string): Type {
   if (text.startsWith('*')) return parseType(text.slice(1), scope);
   if (scalars.has(text)) return {kind: text as ScalarKind, goName: goScalars[text] ?? text};
+  if (text === 'types.UID') return {kind: 'string', goName: text};
   if (text === 'any') return {kind: 'any', goName: 'interface {}', ref: 'any'};
   if (text.startsWith('list<')) {
     const of = parseType(text.slice(5, -1), scope);
