@@ -1,0 +1,23 @@
+/** `npm run bench`: builds the server and the load client, and measures; see test/bench/main.ts for the flags. */
+import {dirname, join} from 'node:path';
+import {fileURLToPath, pathToFileURL} from 'node:url';
+import {build as bundle} from 'esbuild';
+import {build, isFresh} from './build.mjs';
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)));
+if (!isFresh()) await build();
+const out = join(root, '.cache', 'bench');
+await bundle({
+  absWorkingDir: root,
+  entryPoints: {main: 'test/bench/main.ts', load: 'test/bench/load.ts'},
+  outdir: out,
+  outExtension: {'.js': '.mjs'},
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node20.11',
+  packages: 'external',
+  logLevel: 'warning',
+});
+const {bench} = await import(pathToFileURL(join(out, 'main.mjs')).href);
+await bench(process.argv.slice(2), process.env.BENCH_CLI ?? join(root, 'dist', 'cli.js'), join(out, 'load.mjs'));
