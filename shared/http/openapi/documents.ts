@@ -16,7 +16,8 @@ export interface About {
 
 /** JSON text. `gv` narrows which kinds the schemas name. */
 export function documentV3(about: About, paths: Paths, definitions: Definitions, gv?: {group: string; version: string}): string {
-  const items = pathItems(paths, (operation, shared) => operationV3(operation, shared, definitions), parameterV3);
+  const content = new Contents(definitions);
+  const items = pathItems(paths, (operation, shared) => operationV3(operation, shared, content), parameterV3);
   const schemas = definitions.closure(rootsOf(paths), gv);
   const security = `"securitySchemes":{"BearerToken":${JSON.stringify(bearer)}}`;
   const components = schemas ? `"schemas":{${schemas}},${security}` : security;
@@ -28,8 +29,8 @@ export function documentV2(about: About, paths: Paths, kinds: KindsOfType): stri
   const parameters = new SharedParameters(definitions);
   const items = pathItems(
     paths,
-    (operation, shared) => operationV2(operation, shared, definitions, parameters),
-    (parameter) => parameters.place(parameter),
+    (operation, shared) => JSON.stringify(operationV2(operation, shared, definitions, parameters)),
+    (parameter) => JSON.stringify(parameters.place(parameter)),
   );
   const schemas = definitions.closure(rootsOf(paths));
   return `{"swagger":"2.0","info":${JSON.stringify(about)},"paths":{${items}},"definitions":{${schemas}},"parameters":${parameters.json()},"securityDefinitions":{"BearerToken":${JSON.stringify(bearer)}},"security":[{"BearerToken":[]}]}`;
@@ -45,30 +46,29 @@ function* rootsOf(paths: Paths): Generator<string> {
 
 type IsShared = (parameter: Parameter) => boolean;
 
-/** Parameters that all operations of a path have stand with the path. */
+/** Parameters that all operations of a path have stand with the path. JSON text: there are some hundred, most of them alike. */
 function pathItems(
   paths: Paths,
-  write: (operation: Operation, isShared: IsShared) => Schema,
-  place: (parameter: Parameter) => Schema,
+  write: (operation: Operation, isShared: IsShared) => string,
+  place: (parameter: Parameter) => string,
 ): string {
   const items: string[] = [];
   for (const [path, operations] of paths) {
-    const count = new Map<string, number>();
-    for (const {parameters} of operations) for (const {in: where, name} of parameters) bump(count, `${where} ${name}`);
-    const isShared: IsShared = ({in: where, name}) => count.get(`${where} ${name}`) === operations.length;
-    const item: Schema = {};
+    const isShared: IsShared = (parameter) => operations.every((operation) => hasParameter(operation, parameter));
+    const members: string[] = [];
     for (const method of methodOrder) {
       const operation = operations.find((candidate) => candidate.method === method);
-      if (operation) item[method] = write(operation, isShared);
+      if (operation) members.push(`"${method}":${write(operation, isShared)}`);
     }
     const shared = inOrder(operations[0]!.parameters.filter(isShared));
-    if (shared.length > 0) item['parameters'] = shared.map(place);
-    items.push(`${JSON.stringify(path)}:${JSON.stringify(item)}`);
+    if (shared.length > 0) members.push(`"parameters":[${shared.map(place).join()}]`);
+    items.push(`${JSON.stringify(path)}:{${members.join()}}`);
   }
-  return items.join(',');
+  return items.join();
 }
 
-const bump = (count: Map<string, number>, key: string) => count.set(key, (count.get(key) ?? 0) + 1);
+const hasParameter = ({parameters}: Operation, {in: where, name}: Parameter): boolean =>
+  parameters.some((parameter) => parameter.name === name && parameter.in === where);
 
 const inOrder = (parameters: readonly Parameter[]): Parameter[] =>
   parameters.toSorted((a, b) => (a.name === b.name ? (a.in < b.in ? -1 : 1) : a.name < b.name ? -1 : 1));
@@ -78,33 +78,49 @@ const extensions = ({action, gvk}: Operation): Schema => ({
   ...(gvk && {'x-kubernetes-group-version-kind': {group: gvk.group, version: gvk.version, kind: gvk.kind}}),
 });
 
-const parameterV3 = ({name, in: where, type}: Parameter): Schema => ({
-  name,
-  in: where,
-  ...(where === 'path' && {required: true}),
-  schema: {type, uniqueItems: true},
-});
+const parameterV3 = ({name, in: where, type}: Parameter): string =>
+  `{"name":"${name}","in":"${where}",${where === 'path' ? '"required":true,' : ''}"schema":{"type":"${type}","uniqueItems":true}}`;
 
 const schemaOf = (of: string, definitions: Definitions): Schema => (of === 'string' ? {type: 'string'} : definitions.reference(of));
 
-function operationV3(operation: Operation, isShared: IsShared, definitions: Definitions): Schema {
-  const {body} = operation;
+/** What a body or an answer may be, by media type: the same few over and over. */
+class Contents {
+  readonly #definitions: Definitions;
+  readonly #made = new Map<string, string>();
+
+  constructor(definitions: Definitions) {
+    this.#definitions = definitions;
+  }
+
+  of(mediaTypes: readonly string[], of: string): string {
+    const key = `${mediaTypes.length} ${mediaTypes[0]} ${of}`;
+    let made = this.#made.get(key);
+    if (made === undefined) {
+      const schema = JSON.stringify({schema: schemaOf(of, this.#definitions)});
+      made = `{${mediaTypes
+        .toSorted()
+        .map((mediaType) => `"${mediaType}":${schema}`)
+        .join()}}`;
+      this.#made.set(key, made);
+    }
+    return made;
+  }
+}
+
+function operationV3(operation: Operation, isShared: IsShared, contents: Contents): string {
+  const {tag, operationId, body, responses, produces} = operation;
   const own = inOrder(operation.parameters.filter((parameter) => !isShared(parameter)));
-  const content = (mediaTypes: readonly string[], of: string) =>
-    Object.fromEntries(mediaTypes.toSorted().map((mediaType) => [mediaType, {schema: schemaOf(of, definitions)}]));
-  return {
-    tags: [operation.tag],
-    operationId: operation.operationId,
-    ...(own.length > 0 && {parameters: own.map(parameterV3)}),
-    ...(body && {requestBody: {content: content(body.mediaTypes, body.ref), ...(body.required && {required: true})}}),
-    responses: Object.fromEntries(
-      operation.responses.map(([code, of]) => [
-        String(code),
-        {description: words[code], ...(of !== undefined && {content: content(operation.produces, of)})},
-      ]),
-    ),
-    ...extensions(operation),
-  };
+  const answers = responses.map(
+    ([code, of]) => `"${code}":{"description":"${words[code]}"${of === undefined ? '' : `,"content":${contents.of(produces, of)}`}}`,
+  );
+  const members = [
+    `"tags":["${tag}"],"operationId":"${operationId}"`,
+    ...(own.length > 0 ? [`"parameters":[${own.map(parameterV3).join()}]`] : []),
+    ...(body ? [`"requestBody":{"content":${contents.of(body.mediaTypes, body.ref)}${body.required ? ',"required":true' : ''}}`] : []),
+    `"responses":{${answers.join()}}`,
+    ...Object.entries(extensions(operation)).map(([name, value]) => `"${name}":${JSON.stringify(value)}`),
+  ];
+  return `{${members.join()}}`;
 }
 
 function operationV2(operation: Operation, isShared: IsShared, definitions: Definitions, parameters: SharedParameters): Schema {

@@ -154,7 +154,12 @@ describe('as protobuf', () => {
 
 describe('what a client may ask', () => {
   const get = (path: string, headers: ApiRequest['headers'] = {}, query: ApiRequest['query'] = []) =>
-    answerOpenApi(openapi, {method: 'GET', path: `/openapi/${path}`, query, headers}, path.split('/'), Date.UTC(2026, 0, 1));
+    answerOpenApi(
+      openapi,
+      {method: 'GET', path: `/openapi/${path}`, query, headers},
+      path.split('/').filter(Boolean),
+      Date.UTC(2026, 0, 1),
+    );
   const gnostic = 'application/com.github.proto-openapi.spec.v2@v1.0+protobuf';
 
   test('JSON, or protobuf under either of its names; else 406', () => {
@@ -186,5 +191,7 @@ describe('what a client may ask', () => {
     expect(get('v3/apis/batch/v1', {}, [['hash', hash]])!.headers['cache-control']).toBe('public, immutable');
     expect(get('v3/apis/batch/v1', {}, [['hash', 'A']])).toMatchObject({status: 301, headers: {location: url}});
     expect(get('v3/apis/nope/v1')!.status).toBe(404);
+    expect(get('v3/')!.status).toBe(404);
+    expect(get('v2/')).toBeUndefined();
   });
 });
