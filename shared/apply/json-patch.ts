@@ -54,9 +54,6 @@ export function parseJsonPatchBody(body: Uint8Array, strict: boolean): ParsedJso
   return {operations: operations as Operation[], strictErrors: strictErrors.map((text) => `json patch ${text}`)};
 }
 
-/** As above, for a request that asks for warnings, without them. */
-export const parseJsonPatch = (body: Uint8Array): readonly Operation[] => parseJsonPatchBody(body, true).operations;
-
 /** The patched document; the given one is not changed. @throws StatusError 422 */
 export function jsonPatch(document: Json, operations: readonly Operation[]): Json {
   const patching: Patching = {root: document, own: new Set(), copiedBytes: 0, movedItems: 0};

@@ -26,9 +26,6 @@ export function parseMergePatch(body: Uint8Array, strict: boolean): ParsedMergeP
   return {patch: value, strictErrors: duplicates};
 }
 
-/** As above, for a request that asks for warnings, without them. */
-export const parsePatchObject = (body: Uint8Array): JsonObject => parseMergePatch(body, true).patch as JsonObject;
-
 /** Null removes a member, an object merges into it, anything else replaces it. Neither argument is changed. */
 export function mergePatch(target: Json, patch: Json): Json {
   if (!isObject(patch)) return isObject(target) ? patch : pruned(patch);

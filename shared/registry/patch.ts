@@ -1,9 +1,10 @@
 /** PATCH of an object: JSON patch, merge patch and strategic merge, each applied to the served form of what is stored. Apply is its own room. */
 
 import {goPrint} from '../apply/go-print.ts';
-import {jsonPatch, parseJsonPatch} from '../apply/json-patch.ts';
-import {mergePatch, parsePatchObject} from '../apply/merge-patch.ts';
-import {strategicMerge} from '../apply/strategic-merge.ts';
+import {jsonPatch, parseJsonPatchBody} from '../apply/json-patch.ts';
+import {mergePatch, parseMergePatch} from '../apply/merge-patch.ts';
+import {restoreRefusal} from '../apply/restore.ts';
+import {parseStrategicPatch, strategicMerge} from '../apply/strategic-merge.ts';
 import {failure, unsupportedMediaType} from '../errors.ts';
 import {goQuote, invalid, invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
@@ -21,11 +22,11 @@ import {matchName, updateObject} from './update.ts';
 export const patch: Handler = async (context) => {
   const {request, resource} = context;
   const representation = negotiate(request.headers, request.query, objectOffer);
-  const apply = patcherFor(context);
   const options = writeOptions('PatchOptions', request.query);
+  const patcher = patcherFor(context, options.fieldValidation);
   const written = await updateObject(context, options, (old) => {
     context.warnings.length = 0;
-    const patched = decodePatched(context, apply(served(resource, old)), options.fieldValidation, apply);
+    const patched = decodePatched(context, patcher.apply(served(resource, old)), options.fieldValidation, patcher);
     matchName(context, patched);
     matchNamespace(context, patched);
     return patched;
@@ -36,40 +37,53 @@ export const patch: Handler = async (context) => {
 };
 
 export interface Patcher {
-  /** The patched document; must not change the given one. */
-  (current: KubeObject): Json;
+  /** The patched document; must not change the given one. @throws StatusError 400 for a body that is no such patch, 422 where it does not fit */
+  apply(current: KubeObject): Json;
+  /** What strict decoding objects to in the patch itself. */
+  strictErrors(): readonly string[];
   /** What the reference prints of the patch when its result is refused. */
   print(result: Json): string;
+  /** Why the result cannot be an object of the type, in words of its own; undefined leaves it to decoding. */
+  refusal(result: Json): string | undefined;
 }
 
 const mediaTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json'];
 const empty = new Uint8Array(0);
+const printResult = (result: Json): string => JSON.stringify(result);
 
-/** Parses the body by its media type, before anything is read. @throws StatusError 400, 415 */
-export function patcherFor(context: Pick<RequestContext, 'request' | 'resource'>): Patcher {
+/** By media type. The body is parsed when it is first applied: an object that is not there is said before a patch that cannot be read. @throws StatusError 415 */
+export function patcherFor(context: Pick<RequestContext, 'request' | 'resource'>, fieldValidation: FieldValidation): Patcher {
   const {headers, body = empty} = context.request;
   const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim();
-  const {group, version, kind} = context.resource;
+  const strict = fieldValidation !== 'Ignore';
   switch (mediaType) {
     case 'application/json-patch+json': {
-      const operations = parseJsonPatch(body);
-      return Object.assign((current: KubeObject) => jsonPatch(current as unknown as Json, operations), {
-        print: (result: Json) => JSON.stringify(result),
-      });
+      const parsed = once(() => parseJsonPatchBody(body, strict));
+      return patcher(
+        (current) => jsonPatch(current, parsed().operations),
+        () => parsed().strictErrors,
+      );
     }
     case 'application/merge-patch+json': {
-      const document = parsePatchObject(body);
-      return Object.assign((current: KubeObject) => mergePatch(current as unknown as Json, document), {
-        print: (result: Json) => JSON.stringify(result),
-      });
+      const parsed = once(() => parseMergePatch(body, strict));
+      return patcher(
+        (current) => mergePatch(current, parsed().patch),
+        () => parsed().strictErrors,
+      );
     }
     case 'application/strategic-merge-patch+json': {
-      const document = parsePatchObject(body);
+      const {group, version, kind} = context.resource;
       const type = typeByKind({group, version, kind});
       if (!type) throw unsupportedMediaType('strategic merge patch is not supported for this type');
-      return Object.assign((current: KubeObject) => strategicMerge(current as unknown as JsonObject, document as JsonObject, type), {
-        print: () => goPrint(document),
-      });
+      const parsed = once(() => parseStrategicPatch(body));
+      return {
+        ...patcher(
+          (current) => strategicMerge(current as JsonObject, parsed().patch, type),
+          () => parsed().strictErrors,
+        ),
+        print: () => goPrint(parsed().patch),
+        refusal: (result) => restoreRefusal(result, type),
+      };
     }
     case 'application/apply-patch+yaml':
     case 'application/apply-patch+cbor':
@@ -79,6 +93,21 @@ export function patcherFor(context: Pick<RequestContext, 'request' | 'resource'>
     default:
       throw failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {details: {}});
   }
+}
+
+const patcher = (apply: (current: Json) => Json, strictErrors: () => readonly string[]): Patcher => ({
+  apply: (current) => apply(current as unknown as Json),
+  strictErrors,
+  print: printResult,
+  refusal: () => undefined,
+});
+
+function once<T>(make: () => T): () => T {
+  let made: {value: T} | undefined;
+  return () => {
+    made ??= {value: make()};
+    return made.value;
+  };
 }
 
 /** The patched document as an object in the stored version. @throws StatusError 422 when it is no longer one */
@@ -95,10 +124,12 @@ export function decodePatchedAs(
   fieldValidation: FieldValidation,
   patcher: Patcher,
 ): KubeObject {
-  const strictErrors: string[] = [];
+  const strictErrors: string[] = fieldValidation === 'Ignore' ? [] : [...patcher.strictErrors()];
   let object: KubeObject;
   const named = kindNamed(document, kind);
   if (named) throw invalidPatch(patcher.print(document), named);
+  const refusal = patcher.refusal(document);
+  if (refusal) throw invalidPatch(patcher.print(document), refusal);
   try {
     object = normalize(document, kind, fieldValidation === 'Ignore' ? {} : {strictErrors});
   } catch (error) {

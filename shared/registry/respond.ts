@@ -34,12 +34,23 @@ export const headersFor = (representation: Representation): Record<string, strin
 
 export function respondImage(context: RequestContext, representation: Representation, image: Uint8Array, status = 200): ApiResponse {
   if (isPassThrough(representation, context.resource)) return {status, headers: headersFor(representation), body: image};
-  return respondObject(context, representation, served(context.resource, decodeImage(image)), status);
+  const stored = decodeImage(image);
+  return respondObject(context, representation, served(context.resource, stored), status, stored);
 }
 
-/** `object` is in the version of the request. */
-export function respondObject(context: RequestContext, representation: Representation, object: KubeObject, status = 200): ApiResponse {
-  return {status, headers: headersFor(representation), body: encodeBody(representation, transform(context, representation, object))};
+/** `object` is in the version of the request; `stored`, where there is one, in the store's: Tables are printed from it. */
+export function respondObject(
+  context: RequestContext,
+  representation: Representation,
+  object: KubeObject,
+  status = 200,
+  stored?: KubeObject,
+): ApiResponse {
+  return {
+    status,
+    headers: headersFor(representation),
+    body: encodeBody(representation, transform(context, representation, object, stored)),
+  };
 }
 
 /** The stored object in the version that the request asks for. */
@@ -55,8 +66,9 @@ export function respondList(
   const {resource} = context;
   const headers = headersFor(representation);
   if (isPassThrough(representation, resource)) return {status: 200, headers, body: joinList(resource, items, meta)};
-  const objects = items.map((item) => served(resource, decodeImage(item.image)));
-  return {status: 200, headers, body: encodeBody(representation, transformList(context, representation, objects, meta))};
+  const stored = items.map((item) => decodeImage(item.image));
+  const objects = isStoredVersion(resource) ? stored : stored.map((object) => served(resource, object));
+  return {status: 200, headers, body: encodeBody(representation, transformList(context, representation, {items: objects, stored}, meta))};
 }
 
 export function listHead(resource: Resource, meta: ListMeta): string {
@@ -97,7 +109,7 @@ export function encodeBody(representation: Representation, object: object): Uint
   }
 }
 
-function transform(context: RequestContext, representation: Representation, object: KubeObject): object {
+function transform(context: RequestContext, representation: Representation, object: KubeObject, stored?: KubeObject): object {
   const {as} = representation;
   if (!as) return object;
   if (as.kind === 'PartialObjectMetadata') return partial(object, as.version);
@@ -105,14 +117,20 @@ function transform(context: RequestContext, representation: Representation, obje
     throw notAcceptable(
       `you requested PartialObjectMetadataList, but the requested object is not a list (*${goPackage(context.resource)}.${object.kind})`,
     );
-  return tableOf(context, as.version, [object], {resourceVersion: object.metadata.resourceVersion ?? ''}, true);
+  return tableOf(
+    context,
+    as.version,
+    {items: [object], ...(stored && {stored: [stored]})},
+    {resourceVersion: object.metadata.resourceVersion ?? ''},
+    true,
+  );
 }
 
-function transformList(context: RequestContext, representation: Representation, objects: KubeObject[], meta: ListMeta): object {
+function transformList(context: RequestContext, representation: Representation, objects: Printable, meta: ListMeta): object {
   const {as} = representation;
   const {resource} = context;
   if (!as) {
-    const items = objects.map(({kind: _kind, apiVersion: _version, ...rest}) => rest);
+    const items = objects.items.map(({kind: _kind, apiVersion: _version, ...rest}) => rest);
     return {kind: resource.listKind, apiVersion: groupVersion(resource), metadata: meta, items};
   }
   if (as.kind === 'PartialObjectMetadata')
@@ -124,7 +142,7 @@ function transformList(context: RequestContext, representation: Representation, 
       kind: 'PartialObjectMetadataList',
       apiVersion: `meta.k8s.io/${as.version}`,
       metadata: meta,
-      items: objects.map((object) => partial(object, as.version)),
+      items: objects.items.map((object) => partial(object, as.version)),
     };
   return tableOf(context, as.version, objects, meta, false);
 }
@@ -138,9 +156,15 @@ export const partial = (object: {metadata: ObjectMeta}, version: 'v1' | 'v1beta1
   metadata: object.metadata,
 });
 
-function tableOf(context: RequestContext, version: 'v1' | 'v1beta1', items: KubeObject[], listMeta: ListMeta, single: boolean): object {
+/** What a Table shows, and the stored forms of it that its cells are printed from. */
+interface Printable {
+  items: KubeObject[];
+  stored?: KubeObject[];
+}
+
+function tableOf(context: RequestContext, version: 'v1' | 'v1beta1', objects: Printable, listMeta: ListMeta, single: boolean): object {
   return toTable(
-    {items, listMeta, resource: context.resource, single},
+    {...objects, listMeta, resource: context.resource, single},
     {version, includeObject: includeObjectPolicy(queryValue(context.request.query, 'includeObject')), now: context.machine.clock.now()},
   );
 }

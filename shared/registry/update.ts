@@ -4,6 +4,7 @@
  */
 import {admit} from '../admission/admit.ts';
 import {managerOf, updateManagedFields} from '../apply/managed-fields.ts';
+import {updateScaleManagedFields} from '../apply/scale-fields.ts';
 import {badRequest, conflict, notFound, objectModified} from '../errors.ts';
 import {invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
@@ -123,16 +124,7 @@ async function updateOnce(
     warn: (text: string) => context.warnings.push(text),
   };
   const strategyContext = {now, subresource, user};
-  // As in a create: what admission and the strategy change has no owner.
-  updateManagedFields({
-    live: old,
-    object,
-    manager: managerOf(options.fieldManager, context.request.headers['user-agent']),
-    subresource,
-    apiVersion: groupVersion(resource),
-    now: timestamp(now),
-    type: typeByKind({...resource.storage, kind: resource.kind}),
-  });
+  recordOwnership(context, options, old, object, trusted, now);
   await admit(attributes, machine.lookups, 'mutate');
   if (!trusted) strategy.prepareForUpdate?.(object, old, strategyContext);
   object.metadata.resourceVersion = old.metadata.resourceVersion!;
@@ -172,6 +164,32 @@ async function updateOnce(
     await claimed?.release();
     throw error;
   }
+}
+
+/** As in a create, before admission and the strategy: what they change has no owner. What the server decides by itself has none either. */
+function recordOwnership(
+  context: RequestContext,
+  options: WriteOptions,
+  live: KubeObject,
+  object: KubeObject,
+  trusted: boolean,
+  now: number,
+): void {
+  const {resource, info, request} = context;
+  if (trusted) {
+    if (live.metadata.managedFields) object.metadata.managedFields = live.metadata.managedFields;
+    else delete object.metadata.managedFields;
+    return;
+  }
+  const ownership = {
+    live,
+    object,
+    manager: managerOf(options.fieldManager, request.headers['user-agent']),
+    apiVersion: groupVersion(resource),
+  };
+  if (info.subresource === 'scale') return updateScaleManagedFields(ownership);
+  const type = typeByKind({...resource.storage, kind: resource.kind});
+  updateManagedFields({...ownership, subresource: info.subresource, now: timestamp(now), type});
 }
 
 /** The reference lets its storage layer's words through; clients have come to grep for them, the path in etcd included. */

@@ -132,15 +132,19 @@ function formFor(context: RequestContext, representation: Representation): Form 
   return {
     key: `${groupVersion(resource)} ${representation.format} ${transform.key}`,
     frame: (type, image, resourceVersion) => {
-      const object = served(resource, decodeImage(image));
+      const stored = decodeImage(image);
+      const object = served(resource, stored);
       if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
-      return encode(type, transform.apply(object));
+      return encode(type, transform.apply(object, stored));
     },
     plain: (type, object) => encode(type, type === 'BOOKMARK' ? transform.apply(object as KubeObject) : object),
   };
 }
 
-function transformFor(context: RequestContext, representation: Representation): {key: string; apply(object: KubeObject): object} {
+function transformFor(
+  context: RequestContext,
+  representation: Representation,
+): {key: string; apply(object: KubeObject, stored?: KubeObject): object} {
   const {as} = representation;
   if (!as) return {key: '', apply: (object) => object};
   if (as.kind !== 'Table') return {key: `partial ${as.version}`, apply: (object) => partial(object, as.version)};
@@ -150,12 +154,12 @@ function transformFor(context: RequestContext, representation: Representation): 
   let first = true;
   return {
     key: `table ${as.version} ${includeObject} ${crypto.randomUUID()}`,
-    apply: (object) => {
+    apply: (object, stored) => {
       const omitHeaders = !first;
       first = false;
       const listMeta = {resourceVersion: object.metadata.resourceVersion ?? ''};
       return toTable(
-        {items: [object], listMeta, resource, single: true},
+        {items: [object], ...(stored && {stored: [stored]}), listMeta, resource, single: true},
         {version: as.version, includeObject, now: machine.clock.now(), omitHeaders},
       );
     },

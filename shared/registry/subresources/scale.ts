@@ -36,10 +36,10 @@ export const patchScale: Handler = async (context) => {
   const {request} = context;
   const representation = negotiate(request.headers, request.query, objectOffer);
   const scaleContext = asScale(context);
-  const apply = patcherFor(scaleContext);
   const options = writeOptions('PatchOptions', request.query);
+  const patcher = patcherFor(scaleContext, options.fieldValidation);
   const written = await updateObject(context, options, (old) => {
-    const scale = decodePatchedAs(context, scaleKind, apply(scaleOf(old)), options.fieldValidation, apply);
+    const scale = decodePatchedAs(context, scaleKind, patcher.apply(scaleOf(old)), options.fieldValidation, patcher);
     matchName(context, scale);
     matchNamespace(context, scale);
     return withScale(old, scale);
