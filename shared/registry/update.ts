@@ -187,9 +187,11 @@ function recordOwnership(
     manager: managerOf(options.fieldManager, request.headers['user-agent']),
     apiVersion: groupVersion(resource),
   };
-  if (info.subresource === 'scale') return updateScaleManagedFields(ownership);
-  const type = typeByKind({...resource.storage, kind: resource.kind});
-  updateManagedFields({...ownership, subresource: info.subresource, now: timestamp(now), type});
+  if (info.subresource === 'scale') updateScaleManagedFields(ownership);
+  else {
+    const type = typeByKind({...resource.storage, kind: resource.kind});
+    updateManagedFields({...ownership, subresource: info.subresource, now: timestamp(now), type});
+  }
 }
 
 /** The reference lets its storage layer's words through; clients have come to grep for them, the path in etcd included. */

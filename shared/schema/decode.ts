@@ -48,7 +48,7 @@ export function decode(body: Uint8Array, options: DecodeOptions): Decoded {
           ? notRegistered
           : `converting (${type.goName}) to (${goPackage(defaults.group)}.${defaults.kind}): unknown conversion`,
       );
-    if (!isOptions(defaults.kind) && groupVersion(gvk) !== groupVersion(defaults))
+    if (!takesAnyVersion(defaults.kind) && groupVersion(gvk) !== groupVersion(defaults))
       throw badRequest(
         `the API version in the data (${groupVersion(gvk)}) does not match the expected API version (${groupVersion(defaults)})`,
       );
@@ -62,6 +62,8 @@ export function decode(body: Uint8Array, options: DecodeOptions): Decoded {
 
 /** Options are of no version in particular: each group has them. */
 const isOptions = (kind: string): boolean => kind === 'DeleteOptions';
+/** And evictions are still taken as policy/v1beta1, which is served no more. */
+const takesAnyVersion = (kind: string): boolean => isOptions(kind) || kind === 'Eviction';
 
 const goPackage = (group: string): string => (group === '' ? 'core' : group.split('.')[0]!);
 
