@@ -44,7 +44,10 @@ const cluster = options.url ? {url: options.url, token: options.token, stop() {}
 let failed = 0;
 try {
   if (options.suite) failed += await runProbes(resolve(options.suite));
-  if (options.facts) await runValidation(resolve(options.facts));
+  if (options.facts) {
+    await runValidation(resolve(options.facts));
+    await runDefaults(resolve(options.facts));
+  }
 } finally {
   await cluster.stop();
 }
@@ -111,14 +114,7 @@ function printProbes(results) {
   return failures.length;
 }
 
-/** The cases of validation.jsonl: a base, changed by a JSON patch, sent as its mode says; compared with the recorded answer. */
-async function runValidation(facts) {
-  const bases = JSON.parse(readFileSync(join(facts, 'valid-objects.json'), 'utf8'));
-  // Optional cases are those where a better answer than the reference's is welcome.
-  const cases = readLines(join(facts, 'validation.jsonl')).filter(
-    ({id, optional}) => !optional && (!options.only || new RegExp(options.only).test(id)),
-  );
-  const {applyJsonPatch} = await import('./json-patch.mjs');
+function client() {
   const agent = new Agent({keepAlive: true, rejectUnauthorized: false});
   const send = (method, path, body, contentType = 'application/json') =>
     new Promise((done, fail) => {
@@ -153,6 +149,61 @@ async function runValidation(facts) {
       });
       sent.end(payload);
     });
+  return {send, close: () => agent.destroy()};
+}
+
+/** The objects of defaults.json: what a create answers, beside what was given, added, changed and removed. */
+async function runDefaults(facts) {
+  const {objects} = JSON.parse(readFileSync(join(facts, 'defaults.json'), 'utf8'));
+  const {applyJsonPatch} = await import('./json-patch.mjs');
+  const {send, close} = client();
+  const served = new Set(['v1']);
+  for (const {versions} of (await send('GET', '/apis')).json.groups) for (const {groupVersion} of versions) served.add(groupVersion);
+  let total = 0;
+  let passed = 0;
+  for (const row of objects) {
+    if (!served.has(row.apiVersion)) continue;
+    if (options.only && !new RegExp(options.only).test(row.id)) continue;
+    total++;
+    const operations = [
+      ...Object.entries({...row.added, ...row.changed}).map(([path, value]) => ({op: 'add', path, value})),
+      ...(row.removed ?? []).map((path) => ({op: 'remove', path})),
+    ];
+    const want = applyJsonPatch(row.given, operations);
+    const {code, json} = await send('POST', `${row.path}?dryRun=All&fieldValidation=Ignore`, row.given);
+    const differences = code < 300 ? [...differ(want, json, '', row.generated ?? [])] : [`${code} ${json.message}`];
+    if (differences.length === 0) passed++;
+    else if (options.verbose) console.log(`defaults ${row.id}: ${differences.slice(0, 6).join('; ')}`);
+  }
+  console.log(`default facts: ${passed} of ${total} objects answered as recorded`);
+  close();
+}
+
+/** Where two documents differ, but for what every server makes up by itself. */
+function* differ(want, got, path, generated) {
+  if (generated.some((pointer) => path === pointer || path.startsWith(`${pointer}/`))) return;
+  if (/^\/metadata\/(uid|creationTimestamp|managedFields|resourceVersion|namespace|name)(\/|$)/.test(path)) return;
+  if (typeof want === 'object' && typeof got === 'object' && want !== null && got !== null && Array.isArray(want) === Array.isArray(got)) {
+    for (const key of new Set([...Object.keys(want), ...Object.keys(got)])) yield* differ(want[key], got[key], `${path}/${key}`, generated);
+    return;
+  }
+  if (JSON.stringify(want) !== JSON.stringify(got) && !(isTime(want) && isTime(got)) && want !== '10.0.0.0')
+    yield `${path}: want ${JSON.stringify(want)} got ${JSON.stringify(got)}`;
+}
+
+function isTime(value) {
+  return typeof value === 'string' && /^\d{4}-\d\d-\d\dT/.test(value);
+}
+
+/** The cases of validation.jsonl: a base, changed by a JSON patch, sent as its mode says; compared with the recorded answer. */
+async function runValidation(facts) {
+  const bases = JSON.parse(readFileSync(join(facts, 'valid-objects.json'), 'utf8'));
+  // Optional cases are those where a better answer than the reference's is welcome.
+  const cases = readLines(join(facts, 'validation.jsonl')).filter(
+    ({id, optional}) => !optional && (!options.only || new RegExp(options.only).test(id)),
+  );
+  const {applyJsonPatch} = await import('./json-patch.mjs');
+  const {send, close} = client();
   await send('POST', '/api/v1/namespaces', {apiVersion: 'v1', kind: 'Namespace', metadata: {name: 'facts'}});
   const kinds = new Map();
   const failures = [];
@@ -181,7 +232,7 @@ async function runValidation(facts) {
     for (const {row, why, message} of failures)
       console.log(`${row.id} (${row.mode}): ${why}\n  want ${row.code} ${row.message ?? ''}\n  got  ${message ?? ''}`);
   console.log(`validation facts: ${cases.length - failures.length} of ${cases.length} cases answered as recorded`);
-  agent.destroy();
+  close();
 }
 
 async function runCase(row, base, send, applyJsonPatch) {
