@@ -35,18 +35,17 @@ describe('decisions of the reference', () => {
   const recorded: Recorded = JSON.parse(readFileSync(new URL('./data/recorded-decisions.json', import.meta.url), 'utf8'));
   const {authorizer} = authorizerOf([...bootstrapped(), ...recorded.objects]);
 
-  test.each(recorded.answers.map((answer) => [`${answer.user} ${JSON.stringify(answer.resource ?? answer.path)}`, answer] as const))(
-    '%s',
-    (_title, answer) => {
-      const user = userNamed(answer.user, ...(answer.groups ?? []));
-      const {verb = '', group = '', resource = '', ...more} = answer.resource ?? {};
-      const decision = authorizer.authorize(
-        answer.path ? asksPath(user, answer.path.verb, answer.path.path) : asks(user, verb, resource, {apiGroup: group, ...more}),
-      );
-      expect(decision.decision === 'allow').toBe(answer.allowed);
-      expect(decision.reason).toBe(answer.reason);
-    },
-  );
+  test.each(
+    recorded.answers.map((answer) => [`${answer.user} ${JSON.stringify(answer.resource ?? answer.path)}`, answer] as const),
+  )('%s', (_title, answer) => {
+    const user = userNamed(answer.user, ...(answer.groups ?? []));
+    const {verb = '', group = '', resource = '', ...more} = answer.resource ?? {};
+    const decision = authorizer.authorize(
+      answer.path ? asksPath(user, answer.path.verb, answer.path.path) : asks(user, verb, resource, {apiGroup: group, ...more}),
+    );
+    expect(decision.decision === 'allow').toBe(answer.allowed);
+    expect(decision.reason).toBe(answer.reason);
+  });
 });
 
 describe('answers that are kept', () => {
