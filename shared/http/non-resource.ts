@@ -174,7 +174,9 @@ function aggregatedVersion(request: ApiRequest): 'v2' | 'v2beta1' | undefined {
 
 function plain(request: ApiRequest, object: object): ApiResponse {
   const representation = negotiate(request.headers, request.query, plainOffer);
-  return {status: 200, headers: headersFor(representation), body: encodeBody(representation, object)};
+  // In JSON some of these documents are served without their version; a protobuf envelope has to name it.
+  const named = representation.format === 'protobuf' ? {apiVersion: 'v1', ...object} : object;
+  return {status: 200, headers: headersFor(representation), body: encodeBody(representation, named)};
 }
 
 const indented = (object: object): ApiResponse => ({

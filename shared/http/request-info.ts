@@ -22,7 +22,9 @@ export interface RequestInfo {
   labelSelector: string;
 }
 
-const verbOfMethod: Record<string, string> = {POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete'};
+const verbOfMethod = new Map(
+  Object.entries({POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete'}),
+);
 /** Literal subresources of a namespace; anything else behind its name is a resource in it. */
 const namespaceSubresources = new Set(['status', 'finalize']);
 
@@ -63,7 +65,7 @@ export function requestInfo(method: string, rawPath: string, query: readonly (re
     parts = parts.slice(2);
   }
   info.isResourceRequest = true;
-  info.verb = verbOfMethod[method] ?? '';
+  info.verb = verbOfMethod.get(method) ?? '';
   if (parts[0] === 'watch' || parts[0] === 'proxy') {
     if (parts.length < 2) throw badRequest(`unable to determine kind and namespace from url, ${path}`);
     info.verb = parts[0];

@@ -109,7 +109,8 @@ function resourcesOf(
   const resources = new Map<string, Resource>();
   for (const row of rows) {
     if (row.name.includes('/')) continue;
-    const subresources: Record<string, Subresource> = {};
+    // Looked up by what stands in a path: `constructor` must not be found.
+    const subresources: Record<string, Subresource> = Object.create(null);
     for (const sub of rows) {
       if (!sub.name.startsWith(`${row.name}/`)) continue;
       const name = sub.name.slice(row.name.length + 1);

@@ -59,14 +59,16 @@ const handlers: Record<ResourceVerb, Handler> = {
 };
 
 const connections = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
-const collectionVerbs: Record<string, ResourceVerb> = {POST: 'create', GET: 'list', DELETE: 'deletecollection'};
-const objectVerbs: Record<string, ResourceVerb> = {GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete'};
-const subresourceVerbs: Record<string, ResourceVerb> = {
+/** Methods are what strangers say: without a prototype, `constructor` is none. */
+const byMethod = <T>(verbs: Record<string, T>): Record<string, T> => Object.assign(Object.create(null), verbs);
+const collectionVerbs = byMethod<ResourceVerb>({POST: 'create', GET: 'list', DELETE: 'deletecollection'});
+const objectVerbs = byMethod<ResourceVerb>({GET: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete'});
+const subresourceVerbs = byMethod<ResourceVerb>({
   GET: 'getSubresource',
   POST: 'createSubresource',
   PUT: 'updateSubresource',
   PATCH: 'patchSubresource',
-};
+});
 
 export const notFoundPath = () => genericError(404, '', {group: '', resource: ''}, '');
 export const notAllowed = () => genericError(405, '', {group: '', resource: ''}, '');
@@ -113,7 +115,7 @@ function verbOf({info, resource}: RequestContext): ResourceVerb {
   return verb;
 }
 
-const connectVerbs: Record<string, string> = {GET: 'get', HEAD: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete'};
+const connectVerbs = byMethod({GET: 'get', HEAD: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete'});
 
 function connect_(method: string, verbs: readonly string[]): ResourceVerb {
   const verb = connectVerbs[method];
