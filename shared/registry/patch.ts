@@ -22,6 +22,7 @@ import {matchName, updateObject} from './update.ts';
 export const patch: Handler = async (context) => {
   const {request, resource} = context;
   const representation = negotiate(request.headers, request.query, objectOffer);
+  refuseUnknownPatch(request.headers);
   const options = writeOptions('PatchOptions', request.query);
   const patcher = patcherFor(context, options.fieldValidation);
   const written = await updateObject(context, options, (old) => {
@@ -54,7 +55,7 @@ const printResult = (result: Json): string => JSON.stringify(result);
 /** By media type. The body is parsed when it is first applied: an object that is not there is said before a patch that cannot be read. @throws StatusError 415 */
 export function patcherFor(context: Pick<RequestContext, 'request' | 'resource'>, fieldValidation: FieldValidation): Patcher {
   const {headers, body = empty} = context.request;
-  const mediaType = (headers['content-type'] ?? '').split(';')[0]!.trim();
+  const mediaType = mediaTypeOf(headers);
   const strict = fieldValidation !== 'Ignore';
   switch (mediaType) {
     case 'application/json-patch+json': {
@@ -85,15 +86,21 @@ export function patcherFor(context: Pick<RequestContext, 'request' | 'resource'>
         refusal: (result) => restoreRefusal(result, type),
       };
     }
-    case 'application/apply-patch+yaml':
-    case 'application/apply-patch+cbor':
-      throw unsupportedMediaType(
-        `the body of the request was in an unknown format - accepted media types include: ${mediaTypes.join(', ')}`,
-      );
     default:
       throw failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {details: {}});
   }
 }
+
+/** What kind of patch it is comes before how it is asked for. @throws StatusError 415 */
+export function refuseUnknownPatch(headers: RequestContext['request']['headers']): void {
+  const mediaType = mediaTypeOf(headers);
+  if (mediaTypes.includes(mediaType)) return;
+  if (mediaType.startsWith('application/apply-patch+'))
+    throw unsupportedMediaType(`the body of the request was in an unknown format - accepted media types include: ${mediaTypes.join(', ')}`);
+  throw failure(415, 'UnsupportedMediaType', '415: Unsupported Media Type', {details: {}});
+}
+
+const mediaTypeOf = (headers: RequestContext['request']['headers']): string => (headers['content-type'] ?? '').split(';')[0]!.trim();
 
 const patcher = (apply: (current: Json) => Json, strictErrors: () => readonly string[]): Patcher => ({
   apply: (current) => apply(current as unknown as Json),

@@ -9,7 +9,7 @@ import type {Handler, RequestContext} from '../context.ts';
 import {matchNamespace} from '../create.ts';
 import {decodeImage} from '../encode.ts';
 import {readStored} from '../get.ts';
-import {decodePatchedAs, patcherFor} from '../patch.ts';
+import {decodePatchedAs, patcherFor, refuseUnknownPatch} from '../patch.ts';
 import {respondObject} from '../respond.ts';
 import {matchName, type Updated, updateObject} from '../update.ts';
 
@@ -36,6 +36,7 @@ export const patchScale: Handler = async (context) => {
   const {request} = context;
   const representation = negotiate(request.headers, request.query, objectOffer);
   const scaleContext = asScale(context);
+  refuseUnknownPatch(request.headers);
   const options = writeOptions('PatchOptions', request.query);
   const patcher = patcherFor(scaleContext, options.fieldValidation);
   const written = await updateObject(context, options, (old) => {
