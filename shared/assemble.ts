@@ -6,9 +6,10 @@ import {type FlowKind, FlowSchemas} from './auth/flow-schemas.ts';
 import {Impersonator} from './auth/impersonate.ts';
 import {RbacAuthorizer} from './auth/rbac/rbac-authorizer.ts';
 import {RbacIndex, type RbacKind} from './auth/rbac/rbac-index.ts';
+import {cachedBoundObjects} from './auth/service-account/bound-objects.ts';
 import {TokenIssuer} from './auth/service-account/issuer.ts';
 import {signingKey, type VerificationKey} from './auth/service-account/keys.ts';
-import {type BoundResource, ServiceAccountVerifier} from './auth/service-account/verifier.ts';
+import {ServiceAccountVerifier} from './auth/service-account/verifier.ts';
 import {TokenAuthenticator} from './auth/tokens.ts';
 import type {Attributes} from './auth/user.ts';
 import {Collections} from './changes/collection.ts';
@@ -38,7 +39,6 @@ export interface Assembly {
 const silent: Log = {debug() {}, info() {}, warn() {}, error() {}};
 const defaultIssuer = 'https://kubernetes.default.svc';
 const defaultContinueTtlMs = 300_000;
-const boundTypes: Record<BoundResource, string> = {serviceaccounts: 'serviceaccounts', pods: 'pods', secrets: 'secrets', nodes: 'nodes'};
 const rbacTypes: Record<RbacKind, string> = {
   ClusterRole: 'clusterroles.rbac.authorization.k8s.io',
   ClusterRoleBinding: 'clusterrolebindings.rbac.authorization.k8s.io',
@@ -59,18 +59,12 @@ export function assemble(options: ApiOptions): Assembly {
   const rbac = new RbacIndex();
   const authorizer = createAuthorizer({rbac: new RbacAuthorizer(rbac)});
   const key = signingKey(options.serviceAccountKey);
-  const serviceAccounts = new ServiceAccountVerifier({
+  const serviceAccounts: ServiceAccountVerifier = new ServiceAccountVerifier({
     keys: [key],
     issuers: [issuer],
     audiences,
     clock,
-    objects: {
-      async get(resource, namespace, name) {
-        const object = (await caches.of(boundTypes[resource])).get(namespace ? `${namespace}/${name}` : name);
-        const {uid, deletionTimestamp} = object?.metadata ?? {};
-        return uid === undefined ? undefined : {uid, ...(deletionTimestamp && {deletionTimestamp})};
-      },
-    },
+    objects: cachedBoundObjects(caches, (resource, objectKey) => serviceAccounts.forget(resource, objectKey)),
   });
   const tokens = new TokenAuthenticator({audiences, serviceAccounts, ...(options.staticTokens && {staticTokens: options.staticTokens})});
   const drain = new AbortController();
@@ -111,11 +105,6 @@ export function assemble(options: ApiOptions): Assembly {
       return flow && {'x-kubernetes-pf-flowschema-uid': flow.flowSchemaUid, 'x-kubernetes-pf-prioritylevel-uid': flow.priorityLevelUid};
     },
     async warmUp() {
-      for (const [resource, type] of Object.entries(boundTypes) as [BoundResource, string][])
-        (await caches.of(type)).onChange((objectKey, object, old) => {
-          if (old && (!object || object.metadata.deletionTimestamp || object.metadata.uid !== old.metadata.uid))
-            serviceAccounts.forget(resource, objectKey);
-        });
       const kinds = Object.entries(rbacTypes) as [RbacKind, string][];
       await Promise.all(
         kinds.map(async ([kind, type]) => {

@@ -89,22 +89,26 @@ const detailsOf = (subject: Subject, name: string): StatusDetails => {
 };
 
 export const notFound = (subject: Subject, name: string): StatusError =>
-  failure(404, 'NotFound', `${qualified(subject)} "${name}" not found`, {details: detailsOf(subject, name)});
+  failure(404, 'NotFound', `${qualified(subject)} ${JSON.stringify(name)} not found`, {details: detailsOf(subject, name)});
 
 export const alreadyExists = (subject: Subject, name: string): StatusError =>
-  failure(409, 'AlreadyExists', `${qualified(subject)} "${name}" already exists`, {details: detailsOf(subject, name)});
+  failure(409, 'AlreadyExists', `${qualified(subject)} ${JSON.stringify(name)} already exists`, {details: detailsOf(subject, name)});
 
 export const objectModified = 'the object has been modified; please apply your changes to the latest version and try again';
 
 export const conflict = (subject: Subject, name: string, why: string, cause?: unknown): StatusError =>
-  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(subject)} "${name}": ${why}`, {
+  failure(409, 'Conflict', `Operation cannot be fulfilled on ${qualified(subject)} ${JSON.stringify(name)}: ${why}`, {
     details: detailsOf(subject, name),
     cause,
   });
 
 export const forbidden = (subject: Subject, name: string, why: string): StatusError => {
   const about =
-    !subject.resource && !name ? 'forbidden' : name ? `${qualified(subject)} "${name}" is forbidden` : `${qualified(subject)} is forbidden`;
+    !subject.resource && !name
+      ? 'forbidden'
+      : name
+        ? `${qualified(subject)} ${JSON.stringify(name)} is forbidden`
+        : `${qualified(subject)} is forbidden`;
   return failure(403, 'Forbidden', `${about}: ${why}`, {details: detailsOf(subject, name)});
 };
 

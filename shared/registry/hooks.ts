@@ -43,7 +43,15 @@ function hookFor(context: RequestContext, object: KubeObject, old: KubeObject | 
   if (resource.group === 'rbac.authorization.k8s.io') {
     return {
       before: async () => {
-        await checkEscalation({user, authorizer: machine.authorizer, rbac: machine.rbac, resource, object, ...(old && {old})});
+        await checkEscalation({
+          user,
+          authorizer: machine.authorizer,
+          rbac: machine.rbac,
+          resource,
+          object,
+          ...(old && {old}),
+          requestName: context.info.name,
+        });
         return undefined;
       },
     };
