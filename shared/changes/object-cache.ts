@@ -4,18 +4,66 @@ import type {Change, Store, Subscription} from '../storage/contract.ts';
 
 export type CacheListener = (key: string, object: KubeObject | undefined, old: KubeObject | undefined) => void;
 
-const parse = (image: Uint8Array): KubeObject => JSON.parse(Buffer.from(image.buffer, image.byteOffset, image.byteLength).toString());
+/** What a cache keeps of an image; undefined when this object is nothing to it. Pure. */
+export type Projection = (key: string, image: Uint8Array) => KubeObject | undefined;
+
+const whole: Projection = (_key, image) => JSON.parse(textOf(image));
+
+const textOf = (image: Uint8Array): string => Buffer.from(image.buffer, image.byteOffset, image.byteLength).toString();
+
+/**
+ * What ties objects together and nothing else: the garbage collector looks at all objects there are, and ten thousand whole ones would
+ * take as much memory as the rest of the process. The rest of an image is not even parsed.
+ */
+export const ties: Projection = (_key, image) => {
+  const metadata = JSON.parse(metadataOf(textOf(image))) as KubeObject['metadata'];
+  const {name, namespace, uid, deletionTimestamp, ownerReferences, finalizers} = metadata;
+  const kept: KubeObject['metadata'] = {};
+  if (name !== undefined) kept.name = name;
+  if (namespace !== undefined) kept.namespace = namespace;
+  if (uid !== undefined) kept.uid = uid;
+  if (deletionTimestamp !== undefined) kept.deletionTimestamp = deletionTimestamp;
+  if (ownerReferences) kept.ownerReferences = ownerReferences;
+  if (finalizers) kept.finalizers = finalizers;
+  return {kind: '', apiVersion: '', metadata: kept};
+};
+
+/** Images begin with kind, apiVersion and metadata (registry/encode.ts), and neither of the former can hold a brace or the mark. */
+function metadataOf(json: string): string {
+  const start = json.indexOf(metadataMark) + metadataMark.length - 1;
+  let depth = 0;
+  for (let at = start; at < json.length; at++) {
+    const char = json.charCodeAt(at);
+    if (char === 0x22 /* " */) at = endOfString(json, at);
+    else if (char === 0x7b /* { */) depth++;
+    else if (char === 0x7d /* } */ && --depth === 0) return json.slice(start, at + 1);
+  }
+  throw new SyntaxError('an image without metadata');
+}
+
+const metadataMark = '"metadata":{';
+
+function endOfString(json: string, start: number): number {
+  for (let at = json.indexOf('"', start + 1); at >= 0; at = json.indexOf('"', at + 1)) {
+    let slashes = 0;
+    while (json.charCodeAt(at - 1 - slashes) === 0x5c /* \\ */) slashes++;
+    if (slashes % 2 === 0) return at;
+  }
+  throw new SyntaxError('an image that ends in a string');
+}
 
 export class ObjectCache {
   readonly #store: Store;
   readonly #type: string;
+  readonly #projection: Projection;
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners: CacheListener[] = [];
   #started: Promise<Subscription> | undefined;
 
-  constructor(store: Store, type: string) {
+  constructor(store: Store, type: string, projection: Projection = whole) {
     this.#store = store;
     this.#type = type;
+    this.#projection = projection;
   }
 
   /** Resolves when the cache holds what the store held. Idempotent. */
@@ -47,7 +95,7 @@ export class ObjectCache {
 
   async #start(): Promise<Subscription> {
     const scan = await this.#store.scan(this.#type, {prefix: ''});
-    for (const item of scan.items) this.#set(item.key, parse(item.image));
+    for (const item of scan.items) this.#set(item.key, this.#projection(item.key, item.image));
     return this.#store.subscribe(this.#type, scan.revision, {
       changes: (changes) => {
         for (const change of changes) this.#apply(change);
@@ -61,11 +109,12 @@ export class ObjectCache {
   }
 
   #apply(change: Change): void {
-    this.#set(change.key, change.operation === 'delete' ? undefined : parse(change.image));
+    this.#set(change.key, change.operation === 'delete' ? undefined : this.#projection(change.key, change.image));
   }
 
   #set(key: string, object: KubeObject | undefined): void {
     const old = this.#objects.get(key);
+    if (!object && !old) return;
     if (object) this.#objects.set(key, object);
     else this.#objects.delete(key);
     for (const listener of this.#listeners) listener(key, object, old);
@@ -82,10 +131,25 @@ export class ObjectCaches {
   }
 
   of(type: string): Promise<ObjectCache> {
-    let cache = this.#caches.get(type);
+    return this.#open(type, type, whole);
+  }
+
+  /** Owners, finalizers and deletion of all objects of a type. */
+  tiesOf(type: string): Promise<ObjectCache> {
+    return this.#open(`${type} ties`, type, ties);
+  }
+
+  /** The objects of this name in all namespaces, whole. */
+  named(type: string, name: string): Promise<ObjectCache> {
+    const ending = `/${name}`;
+    return this.#open(`${type} ${name}`, type, (key, image) => (key.endsWith(ending) ? whole(key, image) : undefined));
+  }
+
+  #open(id: string, type: string, projection: Projection): Promise<ObjectCache> {
+    let cache = this.#caches.get(id);
     if (!cache) {
-      cache = new ObjectCache(this.#store, type);
-      this.#caches.set(type, cache);
+      cache = new ObjectCache(this.#store, type, projection);
+      this.#caches.set(id, cache);
     }
     return cache.start();
   }

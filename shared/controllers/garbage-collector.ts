@@ -47,7 +47,7 @@ export class GarbageCollector {
   async start(): Promise<void> {
     for (const resource of this.#catalogue.stored()) {
       if (ignoredTypes.has(resource.storageType) || !resource.verbs.includes('delete')) continue;
-      const cache = await this.#caches.of(resource.storageType);
+      const cache = await this.#caches.tiesOf(resource.storageType);
       cache.onChange((_key, object, old) => this.#changed(resource, object, old));
     }
   }

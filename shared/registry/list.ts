@@ -1,4 +1,5 @@
 /** GET of a collection: the newest state, an exact older one, or the next chunk of one. A watch is the same route: see watch.ts. */
+import type {CollectionView} from '../changes/collection.ts';
 import {badRequest, tooLargeResourceVersion} from '../errors.ts';
 import {type ContinueToken, decodeContinue, encodeContinue, expiredContinue, expiredList} from '../http/continue.ts';
 import {type ListOptions, listOptions} from '../http/list-options.ts';
@@ -7,6 +8,7 @@ import {formatRevision, parseRevision} from '../http/resource-version.ts';
 import {isStoreError, type Revision, type Scan, type ScanOptions, type Stored} from '../storage/contract.ts';
 import {type Handler, prefixOf, type RequestContext} from './context.ts';
 import {notOlderThan} from './get.ts';
+import type {Resource} from './resource.ts';
 import {headersFor, isPassThrough, joinItems, type ListMeta, listHead, listTail, respondList} from './respond.ts';
 import {type ItemFilter, itemFilter} from './selection.ts';
 import {watch} from './watch.ts';
@@ -21,19 +23,28 @@ export const list: Handler = async (context) => {
   if (!filter && range.at === undefined && !range.limit && !range.after) {
     const view = await context.machine.collections.view(context.resource.storageType, prefixOf(context));
     if (view && isPassThrough(representation, context.resource)) {
-      let items = view.derived.get('items') as Buffer | undefined;
-      if (!items) {
-        items = joinItems(context.resource, view.items);
-        view.derived.set('items', items);
-      }
-      const head = Buffer.from(listHead(context.resource, {resourceVersion: formatRevision(view.revision)}));
-      return {status: 200, headers: headersFor(representation), body: Buffer.concat([head, items, listTail])};
+      const body = joinedBody(context.resource, view);
+      return {status: 200, headers: headersFor(representation), body};
     }
     if (view) return respondList(context, representation, view.items, {resourceVersion: formatRevision(view.revision)});
   }
   const {items, meta} = await readRange(context, range, filter);
   return respondList(context, representation, items, meta);
 };
+
+/** The same array for lists of the same revision: not copied for each of them, and compressed once by whoever compresses. */
+function joinedBody(resource: Resource, {revision, items, derived}: CollectionView): Buffer {
+  const kept = derived.get('body') as {revision: Revision; body: Buffer} | undefined;
+  if (kept?.revision === revision) return kept.body;
+  const head = Buffer.from(listHead(resource, {resourceVersion: formatRevision(revision)}));
+  // Writes to other types move the revision and nothing else: the joined items are then still those of the last body.
+  const joined = kept ? kept.body.subarray(kept.body.indexOf(itemsMark) + itemsMark.length, -listTail.length) : joinItems(resource, items);
+  const body = Buffer.concat([head, joined, listTail]);
+  derived.set('body', {revision, body});
+  return body;
+}
+
+const itemsMark = '"items":[';
 
 interface Range {
   /** Exactly this revision; the newest when absent. */

@@ -98,7 +98,7 @@ export class NamespaceContent {
 
   #caches() {
     const {caches} = this.#options;
-    return Promise.all([caches.of('namespaces'), caches.of('serviceaccounts'), caches.of('configmaps')]);
+    return Promise.all([caches.of('namespaces'), caches.of('serviceaccounts'), caches.named('configmaps', rootCaName)]);
   }
 
   async #settle(name: string): Promise<void> {

@@ -16,7 +16,8 @@ export interface EmbeddedOptions {
   cacheBytes?: number;
 }
 
-const defaultCacheBytes = 16 * 1024 * 1024;
+/** What is read or written again and again. LMDB's pages are in memory anyway: what is missed here costs a copy, not a disk read. */
+const defaultCacheBytes = 4 * 1024 * 1024;
 /** Address space, not memory and not disk; LMDB cannot grow past it while it is open. */
 const mapBytes = 64 * 1024 ** 3;
 
