@@ -1,7 +1,7 @@
 /** What a stranger may put into a body: objects a little or very wrong, patches, and bytes that are no document at all. */
 import type {Json, JsonObject, KubeObject} from '../../shared/object.ts';
-import {encodeProtobuf} from '../../shared/schema/protobuf/protobuf.ts';
 import {setKey} from '../../shared/schema/json.ts';
+import {encodeProtobuf} from '../../shared/schema/protobuf/protobuf.ts';
 import type {Dice} from './dice.ts';
 
 export interface Body {
@@ -10,7 +10,20 @@ export interface Body {
 }
 
 const protobuf = 'application/vnd.kubernetes.protobuf';
-const poison = ['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty', '', 'a.b/c', '\u0000', '💥', 'metadata', '$patch', '$ref'];
+const poison = [
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'hasOwnProperty',
+  '',
+  'a.b/c',
+  '\u0000',
+  '💥',
+  'metadata',
+  '$patch',
+  '$ref',
+];
 
 const strange = (dice: Dice): Json =>
   dice.pick<() => Json>([
@@ -18,7 +31,23 @@ const strange = (dice: Dice): Json =>
     () => true,
     () => '',
     () => 'x'.repeat(dice.below(400)),
-    () => dice.pick(['1e400', 'NaN', '-1', '100%', '1Gi', '2026-01-01T00:00:00Z', '2026-13-45T99:99:99Z', '\ud800', '\u0000', '../..', '1.2.3.4', '::1', 'None', '{}']),
+    () =>
+      dice.pick([
+        '1e400',
+        'NaN',
+        '-1',
+        '100%',
+        '1Gi',
+        '2026-01-01T00:00:00Z',
+        '2026-13-45T99:99:99Z',
+        '\ud800',
+        '\u0000',
+        '../..',
+        '1.2.3.4',
+        '::1',
+        'None',
+        '{}',
+      ]),
     () => dice.pick([0, -1, 1, 0.5, 1e21, -1e308, 2 ** 31, 2 ** 53, 2 ** 63, 65_536]),
     () => [],
     () => ({}),
@@ -80,7 +109,25 @@ const metadataChanges = (dice: Dice): JsonObject =>
     {labels: strange(dice)},
   ]);
 
-const pointers = ['/metadata/labels', '/metadata/annotations/a', '/data', '/data/a', '/spec', '/spec/replicas', '/status', '', '/', '/a/b', '/metadata', '/~0~1', '/__proto__/x', '/constructor/prototype/x', '/spec/ports/0', '/spec/ports/-', '/kind'];
+const pointers = [
+  '/metadata/labels',
+  '/metadata/annotations/a',
+  '/data',
+  '/data/a',
+  '/spec',
+  '/spec/replicas',
+  '/status',
+  '',
+  '/',
+  '/a/b',
+  '/metadata',
+  '/~0~1',
+  '/__proto__/x',
+  '/constructor/prototype/x',
+  '/spec/ports/0',
+  '/spec/ports/-',
+  '/kind',
+];
 
 function jsonPatchOf(dice: Dice): Json {
   if (dice.chance(0.1)) {
@@ -90,22 +137,40 @@ function jsonPatchOf(dice: Dice): Json {
     return bomb;
   }
   if (dice.chance(0.02)) return Array.from({length: 10_001}, () => ({op: 'test', path: '/kind', value: 'x'}));
-  return Array.from({length: dice.below(5)}, (): Json => ({
-    op: dice.pick(['add', 'remove', 'replace', 'move', 'copy', 'test', 'nope']),
-    path: dice.chance(0.95) ? dice.pick(pointers) : strange(dice),
-    ...(dice.chance(0.4) && {from: dice.pick(pointers)}),
-    ...(dice.chance(0.8) && {value: dice.chance(0.3) ? {labels: {q: 'r'}} : strange(dice)}),
-  }));
+  return Array.from(
+    {length: dice.below(5)},
+    (): Json => ({
+      op: dice.pick(['add', 'remove', 'replace', 'move', 'copy', 'test', 'nope']),
+      path: dice.chance(0.95) ? dice.pick(pointers) : strange(dice),
+      ...(dice.chance(0.4) && {from: dice.pick(pointers)}),
+      ...(dice.chance(0.8) && {value: dice.chance(0.3) ? {labels: {q: 'r'}} : strange(dice)}),
+    }),
+  );
 }
 
 function mergePatchOf(dice: Dice, sample: JsonObject): Json {
-  const patch: JsonObject = dice.chance(0.5) ? {metadata: metadataChanges(dice)} : mutated(dice, dice.chance(0.5) ? sample : {spec: sample['spec'] ?? {}});
-  if (dice.chance(0.3)) setKey(patch, dice.pick(['$patch', '$setElementOrder/containers', '$deleteFromPrimitiveList/finalizers', '$retainKeys', ...poison]), strange(dice));
-  if (dice.chance(0.1)) patch['spec'] = {containers: [{$patch: dice.pick(['delete', 'replace', 'merge', 'bad']), name: 'c'}], $retainKeys: strange(dice)};
+  const patch: JsonObject = dice.chance(0.5)
+    ? {metadata: metadataChanges(dice)}
+    : mutated(dice, dice.chance(0.5) ? sample : {spec: sample['spec'] ?? {}});
+  if (dice.chance(0.3))
+    setKey(
+      patch,
+      dice.pick(['$patch', '$setElementOrder/containers', '$deleteFromPrimitiveList/finalizers', '$retainKeys', ...poison]),
+      strange(dice),
+    );
+  if (dice.chance(0.1))
+    patch['spec'] = {containers: [{$patch: dice.pick(['delete', 'replace', 'merge', 'bad']), name: 'c'}], $retainKeys: strange(dice)};
   return dice.chance(0.05) ? strange(dice) : patch;
 }
 
-const patchTypes = ['application/json-patch+json', 'application/merge-patch+json', 'application/strategic-merge-patch+json', 'application/apply-patch+yaml', 'application/json', ''];
+const patchTypes = [
+  'application/json-patch+json',
+  'application/merge-patch+json',
+  'application/strategic-merge-patch+json',
+  'application/apply-patch+yaml',
+  'application/json',
+  '',
+];
 
 export function patchBody(dice: Dice, sample: JsonObject): Body {
   const contentType = dice.pick(patchTypes);
@@ -126,9 +191,10 @@ function torn(dice: Dice, bytes: Uint8Array): Uint8Array {
 
 export function objectBody(dice: Dice, sample: JsonObject): Body {
   const roll = dice.random();
-  if (roll < 0.05) return {bytes: hostile(dice), contentType: dice.pick(['application/json', 'application/yaml', protobuf, 'text/plain', ''])};
+  if (roll < 0.05)
+    return {bytes: hostile(dice), contentType: dice.pick(['application/json', 'application/yaml', protobuf, 'text/plain', ''])};
   const object = dice.chance(0.35) ? sample : mutated(dice, sample);
-  if (dice.chance(0.15)) Object.assign((object['metadata'] ??= {}) as JsonObject, metadataChanges(dice));
+  if (dice.chance(0.15)) object['metadata'] = {...(object['metadata'] as JsonObject), ...metadataChanges(dice)};
   if (roll < 0.15) return {bytes: torn(dice, yamlOf(dice, object)), contentType: 'application/yaml'};
   if (roll < 0.3) {
     try {
@@ -138,7 +204,10 @@ export function objectBody(dice: Dice, sample: JsonObject): Body {
       return {bytes: Buffer.concat([Buffer.from('k8s\u0000'), dice.bytes(dice.below(200))]), contentType: protobuf};
     }
   }
-  return {bytes: torn(dice, json(object)), contentType: dice.chance(0.97) ? 'application/json' : dice.pick(['APPLICATION/JSON; charset=utf-8', 'text/xml', ';;', 'application/*'])};
+  return {
+    bytes: torn(dice, json(object)),
+    contentType: dice.chance(0.97) ? 'application/json' : dice.pick(['APPLICATION/JSON; charset=utf-8', 'text/xml', ';;', 'application/*']),
+  };
 }
 
 const yamlOf = (dice: Dice, object: JsonObject): Uint8Array =>
@@ -164,11 +233,15 @@ const hostile = (dice: Dice): Uint8Array =>
   dice.pick<() => Uint8Array>([
     () => Buffer.from('['.repeat(dice.pick([100, 9_999, 10_001, 200_000]))),
     () => Buffer.from(`${'{"a":'.repeat(dice.pick([100, 9_990]))}1${'}'.repeat(dice.pick([100, 9_990]))}`),
-    () => Buffer.from(`{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"deep","managedFields":[{"fieldsType":"FieldsV1","fieldsV1":${'{"f:a":'.repeat(4_000)}{}${'}'.repeat(4_000)}}]}}`),
+    () =>
+      Buffer.from(
+        `{"kind":"ConfigMap","apiVersion":"v1","metadata":{"name":"deep","managedFields":[{"fieldsType":"FieldsV1","fieldsV1":${'{"f:a":'.repeat(4_000)}{}${'}'.repeat(4_000)}}]}}`,
+      ),
     () => Buffer.from(`{"data":{"n":${'9'.repeat(dice.pick([20, 400, 100_000]))}}}`),
     () => Buffer.from(`{"metadata":{"generation":1e${dice.below(9_999)}}}`),
     () => Buffer.from('{"__proto__":{"polluted":true},"constructor":{"prototype":{"polluted":true}}}'),
-    () => Buffer.from('{"metadata":{"labels":{"__proto__":"x"},"annotations":{"__proto__":"y","constructor":"z"}},"data":{"__proto__":"w"}}'),
+    () =>
+      Buffer.from('{"metadata":{"labels":{"__proto__":"x"},"annotations":{"__proto__":"y","constructor":"z"}},"data":{"__proto__":"w"}}'),
     () => Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0xc0, 0x80, 0x22, 0x3a, 0x31, 0x7d]),
     () => Buffer.from('{"a":"\\ud800","a":"\\u0000"}'),
     () => Buffer.from(`{${Array.from({length: 20_000}, (_, at) => `"k${at % 7}":1`).join(',')}}`),

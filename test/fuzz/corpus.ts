@@ -14,7 +14,9 @@ export interface Sample {
 export const namespace = 'fuzz';
 
 export function loadCorpus(): Sample[] {
-  const lines = readFileSync(new URL('../../shared/kinds/testdata/defaults.jsonl', import.meta.url), 'utf8').trim().split('\n');
+  const lines = readFileSync(new URL('../../shared/kinds/testdata/defaults.jsonl', import.meta.url), 'utf8')
+    .trim()
+    .split('\n');
   const samples: Sample[] = [];
   for (const line of lines) {
     const {given} = JSON.parse(line) as {given: JsonObject & {metadata?: JsonObject}};

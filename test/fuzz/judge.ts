@@ -20,7 +20,8 @@ export function judge(request: ApiRequest, response: ApiResponse): string | unde
   if (!Number.isInteger(status) || status < 200 || status > 599) return `status ${status}`;
   if (headers['audit-id'] === undefined) return 'no audit id';
   for (const [name, value] of Object.entries(headers))
-    for (const line of [value].flat()) if (typeof line !== 'string' || /[\r\n\u0000]/.test(line)) return `header ${name} is ${JSON.stringify(line)}`;
+    for (const line of [value].flat())
+      if (typeof line !== 'string' || /[\r\n\u0000]/.test(line)) return `header ${name} is ${JSON.stringify(line)}`;
   if (status < 400) return undefined;
   const bytes = response.body;
   // The errors that the reference says nothing about.

@@ -6,7 +6,9 @@
 import {parseArgs} from 'node:util';
 import {fuzz} from './run.ts';
 
-const {values} = parseArgs({options: {seed: {type: 'string', default: '1'}, seconds: {type: 'string', default: '60'}, requests: {type: 'string'}}});
+const {values} = parseArgs({
+  options: {seed: {type: 'string', default: '1'}, seconds: {type: 'string', default: '60'}, requests: {type: 'string'}},
+});
 const report = await fuzz({
   seed: Number(values.seed),
   seconds: Number(values.seconds),

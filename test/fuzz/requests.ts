@@ -10,7 +10,23 @@ export interface FuzzRequest extends ApiRequest {
   headers: Record<string, string | undefined>;
 }
 
-const methods = ['GET', 'GET', 'POST', 'POST', 'PUT', 'PATCH', 'PATCH', 'DELETE', 'HEAD', 'OPTIONS', 'TRACE', 'BREW', 'get', '__proto__', ''];
+const methods = [
+  'GET',
+  'GET',
+  'POST',
+  'POST',
+  'PUT',
+  'PATCH',
+  'PATCH',
+  'DELETE',
+  'HEAD',
+  'OPTIONS',
+  'TRACE',
+  'BREW',
+  'get',
+  '__proto__',
+  '',
+];
 const accepts = [
   undefined,
   'application/json',
@@ -42,8 +58,30 @@ const queryValues: Record<string, readonly string[]> = {
   continue: ['x', '', 'eyJ2IjoibWV0YS5rOHMuaW8vdjEiLCJydiI6NSwic3RhcnQiOiJhXHUwMDAwIn0', 'eyJ2Ijoi', 'bnVsbA', 'W10'],
   resourceVersion: numbers,
   resourceVersionMatch: ['Exact', 'NotOlderThan', '', 'x'],
-  labelSelector: ['a=b', 'a in (b,c)', '!a', 'a==', ',,,', 'a in (', 'a>5', 'x notin ()', '__proto__=x', 'é', `a in (${'b,'.repeat(2_000)}c)`],
-  fieldSelector: ['metadata.name=a', 'metadata.namespace!=x', 'status.phase=Running', 'constructor=1', '__proto__=1', 'a\\,b=c', '====', 'spec.nodeName=', 'involvedObject.name=x'],
+  labelSelector: [
+    'a=b',
+    'a in (b,c)',
+    '!a',
+    'a==',
+    ',,,',
+    'a in (',
+    'a>5',
+    'x notin ()',
+    '__proto__=x',
+    'é',
+    `a in (${'b,'.repeat(2_000)}c)`,
+  ],
+  fieldSelector: [
+    'metadata.name=a',
+    'metadata.namespace!=x',
+    'status.phase=Running',
+    'constructor=1',
+    '__proto__=1',
+    'a\\,b=c',
+    '====',
+    'spec.nodeName=',
+    'involvedObject.name=x',
+  ],
   watch: ['1', 'true', '0', 'x'],
   allowWatchBookmarks: ['1', 'x'],
   sendInitialEvents: ['true', 'false', 'x'],
@@ -66,9 +104,87 @@ const queryValues: Record<string, readonly string[]> = {
   stdin: ['true'],
   __proto__x: ['1'],
 };
-const subresources = ['status', 'scale', 'binding', 'eviction', 'finalize', 'approval', 'token', 'ephemeralcontainers', 'resize', 'log', 'exec', 'attach', 'portforward', 'proxy', 'proxy/a/b', 'constructor', '__proto__', 'toString', 'nope', 'status/more'];
-const names = ['a', 'b', 'pod', 'configmap', 'default', 'kubernetes', 'A_b', '..', '%2e%2e', '%2F', '%zz', '%', '__proto__', 'constructor', 'x'.repeat(300), 'é', '%ff', ' ', 'a:b'];
-const elsewhere = ['/', '', '//', '/api', '/apis', '/api/v1', '/apis/apps', '/apis/apps/v1', '/apis/__proto__/v1/x', '/api/constructor', '/apis/apps/v9/deployments', '/openapi/v2', '/openapi/v3', '/openapi/v3/apis/apps/v1', '/openapi/v3/__proto__', '/version', '/healthz', '/livez/ping', '/readyz/nope', '/livez/__proto__', '/metrics', '/metrics/slis', '/.well-known/openid-configuration', '/openid/v1/jwks', '/nope', '/api/v1/watch', '/api/v1/proxy', '/api/v1/watch/pods', '/api/v1/watch/namespaces/fuzz/configmaps/a', '/logs', '/debug/pprof', '/api/v1/namespaces/fuzz', '/api/v1/namespaces/fuzz/finalize', '/api/v1/namespaces//pods', '/api//v1', '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/x/status'];
+const subresources = [
+  'status',
+  'scale',
+  'binding',
+  'eviction',
+  'finalize',
+  'approval',
+  'token',
+  'ephemeralcontainers',
+  'resize',
+  'log',
+  'exec',
+  'attach',
+  'portforward',
+  'proxy',
+  'proxy/a/b',
+  'constructor',
+  '__proto__',
+  'toString',
+  'nope',
+  'status/more',
+];
+const names = [
+  'a',
+  'b',
+  'pod',
+  'configmap',
+  'default',
+  'kubernetes',
+  'A_b',
+  '..',
+  '%2e%2e',
+  '%2F',
+  '%zz',
+  '%',
+  '__proto__',
+  'constructor',
+  'x'.repeat(300),
+  'é',
+  '%ff',
+  ' ',
+  'a:b',
+];
+const elsewhere = [
+  '/',
+  '',
+  '//',
+  '/api',
+  '/apis',
+  '/api/v1',
+  '/apis/apps',
+  '/apis/apps/v1',
+  '/apis/__proto__/v1/x',
+  '/api/constructor',
+  '/apis/apps/v9/deployments',
+  '/openapi/v2',
+  '/openapi/v3',
+  '/openapi/v3/apis/apps/v1',
+  '/openapi/v3/__proto__',
+  '/version',
+  '/healthz',
+  '/livez/ping',
+  '/readyz/nope',
+  '/livez/__proto__',
+  '/metrics',
+  '/metrics/slis',
+  '/.well-known/openid-configuration',
+  '/openid/v1/jwks',
+  '/nope',
+  '/api/v1/watch',
+  '/api/v1/proxy',
+  '/api/v1/watch/pods',
+  '/api/v1/watch/namespaces/fuzz/configmaps/a',
+  '/logs',
+  '/debug/pprof',
+  '/api/v1/namespaces/fuzz',
+  '/api/v1/namespaces/fuzz/finalize',
+  '/api/v1/namespaces//pods',
+  '/api//v1',
+  '/apis/apiextensions.k8s.io/v1/customresourcedefinitions/x/status',
+];
 
 export function fuzzRequest(dice: Dice, corpus: readonly Sample[]): FuzzRequest {
   const sample = dice.pick(corpus);
@@ -109,12 +225,23 @@ function bodyFor(dice: Dice, method: string, path: string, {object}: Sample): Bo
   if (method === 'PATCH') return patchBody(dice, object);
   if (method === 'DELETE') {
     if (dice.chance(0.5)) return undefined;
-    return dice.chance(0.2) ? objectBody(dice, object) : {bytes: Buffer.from(JSON.stringify(deleteOptions(dice))), contentType: 'application/json'};
+    return dice.chance(0.2)
+      ? objectBody(dice, object)
+      : {bytes: Buffer.from(JSON.stringify(deleteOptions(dice))), contentType: 'application/json'};
   }
-  if (method === 'POST' && path.endsWith('/token')) return objectBody(dice, {kind: 'TokenRequest', apiVersion: 'authentication.k8s.io/v1', metadata: {}, spec: {audiences: ['x'], expirationSeconds: 600}});
-  if (method === 'POST' && path.endsWith('/eviction')) return objectBody(dice, {kind: 'Eviction', apiVersion: 'policy/v1', metadata: {name: 'pod'}, deleteOptions: {}});
-  if (method === 'POST' && path.endsWith('/binding')) return objectBody(dice, {kind: 'Binding', apiVersion: 'v1', metadata: {name: 'pod'}, target: {kind: 'Node', name: 'n'}});
-  if (path.endsWith('/scale')) return objectBody(dice, {kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: {name: 'x', namespace}, spec: {replicas: 3}});
+  if (method === 'POST' && path.endsWith('/token'))
+    return objectBody(dice, {
+      kind: 'TokenRequest',
+      apiVersion: 'authentication.k8s.io/v1',
+      metadata: {},
+      spec: {audiences: ['x'], expirationSeconds: 600},
+    });
+  if (method === 'POST' && path.endsWith('/eviction'))
+    return objectBody(dice, {kind: 'Eviction', apiVersion: 'policy/v1', metadata: {name: 'pod'}, deleteOptions: {}});
+  if (method === 'POST' && path.endsWith('/binding'))
+    return objectBody(dice, {kind: 'Binding', apiVersion: 'v1', metadata: {name: 'pod'}, target: {kind: 'Node', name: 'n'}});
+  if (path.endsWith('/scale'))
+    return objectBody(dice, {kind: 'Scale', apiVersion: 'autoscaling/v1', metadata: {name: 'x', namespace}, spec: {replicas: 3}});
   if (method === 'POST' || method === 'PUT') return objectBody(dice, object);
   return dice.chance(0.03) ? objectBody(dice, object) : undefined;
 }
@@ -145,11 +272,21 @@ function headersFor(dice: Dice, body: Body | undefined): FuzzRequest['headers'] 
   const accept = dice.chance(0.5) ? undefined : dice.pick(accepts);
   if (accept !== undefined) headers['accept'] = accept;
   if (body?.contentType !== undefined) headers['content-type'] = body.contentType;
-  if (dice.chance(0.05)) headers['authorization'] = dice.pick(['Bearer x', 'Bearer ', 'Basic eDp5', 'bearer a.b.c', `Bearer ${'x'.repeat(9_000)}`, 'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.', '\u0000']);
+  if (dice.chance(0.05))
+    headers['authorization'] = dice.pick([
+      'Bearer x',
+      'Bearer ',
+      'Basic eDp5',
+      'bearer a.b.c',
+      `Bearer ${'x'.repeat(9_000)}`,
+      'Bearer eyJhbGciOiJub25lIn0.eyJzdWIiOiJ4In0.',
+      '\u0000',
+    ]);
   if (dice.chance(0.05)) headers['impersonate-user'] = dice.pick(['bob', '', 'system:serviceaccount:a:b', 'system:anonymous', '__proto__']);
   if (dice.chance(0.03)) headers['impersonate-group'] = dice.pick(['system:masters', 'g1, g2', '']);
   if (dice.chance(0.02)) headers['impersonate-uid'] = 'u';
-  if (dice.chance(0.03)) headers[dice.pick(['impersonate-extra-__proto__', 'impersonate-extra-a%2fb', 'impersonate-extra-', 'impersonate-extra-%zz'])] = 'x';
+  if (dice.chance(0.03))
+    headers[dice.pick(['impersonate-extra-__proto__', 'impersonate-extra-a%2fb', 'impersonate-extra-', 'impersonate-extra-%zz'])] = 'x';
   if (dice.chance(0.03)) headers['audit-id'] = dice.pick(['x'.repeat(9_000), '', 'é']);
   if (dice.chance(0.02)) headers['if-none-match'] = dice.pick(['*', '"x"', '']);
   if (dice.chance(0.02)) headers['content-encoding'] = 'gzip';

@@ -48,7 +48,8 @@ export async function fuzz({seed, seconds, requests = Number.POSITIVE_INFINITY}:
   const api = await TestApi.start({user: {name: 'system:anonymous', groups: ['system:unauthenticated']}});
   const report: FuzzReport = {requests: 0, byStatus: {}, findings: [], stored: 0, slowestMs: 0, heapGrowthMiB: 0};
   const found = (what: string, request?: ApiRequest) => {
-    if (report.findings.length < maxFindings && !report.findings.some((other) => other.what === what)) report.findings.push({at: report.requests, what, ...(request && {request: describe(request)})});
+    if (report.findings.length < maxFindings && !report.findings.some((other) => other.what === what))
+      report.findings.push({at: report.requests, what, ...(request && {request: describe(request)})});
   };
   const asAdmin = {user: {name: 'admin', groups: ['system:masters', 'system:authenticated']}};
   try {
@@ -143,9 +144,16 @@ async function judgeWorld(api: TestApi, report: FuzzReport, found: (what: string
       const path = pathOf(resource, encodeURIComponent(name), within ?? '');
       report.stored++;
       if (resource.verbs.includes('update')) {
-        const put = await api.ask('PUT', path, {kind: resource.kind, apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version, ...item}, {}, asAdmin);
+        const put = await api.ask(
+          'PUT',
+          path,
+          {kind: resource.kind, apiVersion: resource.group ? `${resource.group}/${resource.version}` : resource.version, ...item},
+          {},
+          asAdmin,
+        );
         if (put.code !== 200) found(`PUT of ${path} as stored: ${put.code} ${put.body?.message} ${JSON.stringify(item).slice(0, 1_500)}`);
-        else if (put.body.metadata.resourceVersion !== resourceVersion) found(`PUT of ${path} as stored changed it: ${JSON.stringify(item).slice(0, 1_500)}`);
+        else if (put.body.metadata.resourceVersion !== resourceVersion)
+          found(`PUT of ${path} as stored changed it: ${JSON.stringify(item).slice(0, 1_500)}`);
       }
       if (within === namespace || (within === undefined && api.clock.now() % 2 === 0)) await sweep(api, path, resource.resource);
     }
@@ -176,5 +184,7 @@ function heapMiB(): number {
 function describe({method, path, query, headers, body, user}: ApiRequest): string {
   const text = body ? Buffer.from(body).toString(headers['content-type']?.includes('protobuf') ? 'base64' : 'utf8') : '';
   const search = query.length > 0 ? `?${new URLSearchParams(query as [string, string][])}` : '';
-  return `${method} ${path}${search} as ${user?.name ?? 'nobody'} ${JSON.stringify(headers).replace(/(.)\1{50,}/g, '$1...').slice(0, 300)}${text && ` body(${body!.length}) ${text.slice(0, 1_200)}`}`;
+  return `${method} ${path}${search} as ${user?.name ?? 'nobody'} ${JSON.stringify(headers)
+    .replace(/(.)\1{50,}/g, '$1...')
+    .slice(0, 300)}${text && ` body(${body!.length}) ${text.slice(0, 1_200)}`}`;
 }
