@@ -2,6 +2,7 @@
 import {genericError} from '../errors.ts';
 import type {ApiResponse} from '../http/messages.ts';
 import type {RouteVerb} from '../http/routes.ts';
+import {getComponentStatus, listComponentStatuses} from './component-status.ts';
 import type {Handler, RequestContext} from './context.ts';
 import {create} from './create.ts';
 import {remove} from './delete.ts';
@@ -41,13 +42,15 @@ const createOrReview: Handler = (context) => {
   return context.resource.resource === 'bindings' ? bind(context) : review(context);
 };
 
+const isComponentStatus = ({resource}: RequestContext): boolean => resource.storageType === 'componentstatuses';
+
 const handlers: Record<ResourceVerb, Handler> = {
   create: createOrReview,
-  list,
+  list: (context) => (isComponentStatus(context) ? listComponentStatuses(context) : list(context)),
   watch: list,
   watchOne: list,
   deletecollection: deleteCollection,
-  get,
+  get: (context) => (isComponentStatus(context) ? getComponentStatus(context) : get(context)),
   update,
   patch,
   delete: remove,

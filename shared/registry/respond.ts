@@ -71,6 +71,17 @@ export function respondList(
   return {status: 200, headers, body: encodeBody(representation, transformList(context, representation, {items: objects, stored}, meta))};
 }
 
+/** Objects that were never stored, as a list. */
+export function respondObjects(
+  context: RequestContext,
+  representation: Representation,
+  items: KubeObject[],
+  meta: Partial<ListMeta>,
+): ApiResponse {
+  const body = encodeBody(representation, transformList(context, representation, {items}, meta as ListMeta));
+  return {status: 200, headers: headersFor(representation), body};
+}
+
 export function listHead(resource: Resource, meta: ListMeta): string {
   const kind = JSON.stringify(resource.listKind);
   return `{"kind":${kind},"apiVersion":${JSON.stringify(groupVersion(resource))},"metadata":${JSON.stringify(meta)},"items":[`;
