@@ -49,7 +49,11 @@ export interface RequestContext {
 export type Handler = (context: RequestContext) => Promise<ApiResponse>;
 
 /** What errors about the request's objects name. */
-export const subjectOf = (resource: Resource): Subject => ({group: resource.group, resource: resource.resource});
+export const subjectOf = ({group, resource}: Resource): Subject => ({
+  group,
+  // The one resource whose errors name it otherwise than its path does.
+  resource: resource === 'componentstatuses' ? 'componentstatus' : resource,
+});
 
 /** Where the store keeps an object of the request's namespace. */
 export const keyOf = (context: {resource: Resource; info: {namespace: string}}, name: string): string =>
