@@ -69,7 +69,7 @@ export function assemble(options: ApiOptions): Assembly {
   const tokens = new TokenAuthenticator({audiences, serviceAccounts, ...(options.staticTokens && {staticTokens: options.staticTokens})});
   const drain = new AbortController();
   const metrics = new Metrics();
-  const lookups = cachedLookups(caches, authorizer);
+  const lookups = cachedLookups(caches, authorizer, clock);
   const machine: Machine = {
     store,
     clock,

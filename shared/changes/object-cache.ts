@@ -1,4 +1,5 @@
 /** The objects of a type, parsed and kept current by the change feed: what authorizers, admission and controllers look things up in. */
+import type {Clock} from '../clock.ts';
 import type {KubeObject} from '../object.ts';
 import type {Change, Store, Subscription} from '../storage/contract.ts';
 
@@ -58,6 +59,7 @@ export class ObjectCache {
   readonly #projection: Projection;
   readonly #objects = new Map<string, KubeObject>();
   readonly #listeners: CacheListener[] = [];
+  readonly #arrivals = new Map<string, Set<() => void>>();
   #started: Promise<Subscription> | undefined;
 
   constructor(store: Store, type: string, projection: Projection = whole) {
@@ -87,6 +89,23 @@ export class ObjectCache {
     for (const [key, object] of this.#objects) listener(key, object, undefined);
   }
 
+  /** The object as soon as it is there; undefined when it does not come within `ms`. */
+  async when(key: string, ms: number, clock: Clock): Promise<KubeObject | undefined> {
+    await new Promise<void>((resolve) => {
+      const waiting = this.#arrivals.get(key) ?? new Set();
+      this.#arrivals.set(key, waiting);
+      const done = (): void => {
+        cancel();
+        waiting.delete(done);
+        if (waiting.size === 0) this.#arrivals.delete(key);
+        resolve();
+      };
+      const cancel = clock.after(ms, done);
+      waiting.add(done);
+    });
+    return this.#objects.get(key);
+  }
+
   async close(): Promise<void> {
     const started = this.#started;
     this.#started = undefined;
@@ -96,16 +115,26 @@ export class ObjectCache {
   async #start(): Promise<Subscription> {
     const scan = await this.#store.scan(this.#type, {prefix: ''});
     for (const item of scan.items) this.#set(item.key, this.#projection(item.key, item.image));
-    return this.#store.subscribe(this.#type, scan.revision, {
+    // A write between here and the first delivery would be acknowledged before the cache knows of it: whoever then asks must not be
+    // told of a world without it.
+    let live = () => {};
+    const isLive = new Promise<void>((resolve) => {
+      live = resolve;
+    });
+    const subscription = await this.#store.subscribe(this.#type, scan.revision, {
       changes: (changes) => {
         for (const change of changes) this.#apply(change);
+        live();
       },
       ended: () => {
         // The store closed, or compaction ran past us: the next start reads everything again.
         this.#started = undefined;
         this.#objects.clear();
+        live();
       },
     });
+    await isLive;
+    return subscription;
   }
 
   #apply(change: Change): void {
@@ -117,6 +146,7 @@ export class ObjectCache {
     if (!object && !old) return;
     if (object) this.#objects.set(key, object);
     else this.#objects.delete(key);
+    if (object) for (const arrived of this.#arrivals.get(key) ?? []) arrived();
     for (const listener of this.#listeners) listener(key, object, old);
   }
 }

@@ -21,7 +21,7 @@ import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts'
 import {createObject, matchNamespace} from './create.ts';
 import {removeStored} from './delete.ts';
 import {decodeImage, imageEncoder} from './encode.ts';
-import {updateHook} from './hooks.ts';
+import {deleteHook, updateHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import type {Resource} from './resource.ts';
 import {respondImage, respondObject, served} from './respond.ts';
@@ -148,6 +148,7 @@ async function updateOnce(
     if (isFinished(object, subresource)) {
       const removed = await removeStored(context, stored, object);
       await hook.after?.();
+      await deleteHook(context, object).after?.();
       return {object, stored: removed};
     }
     const written = await machine.store.append({
