@@ -2,8 +2,11 @@
 
 /** Bodies over this answer 413; the reference's own limit, and the most that a stored object may hold. */
 export const maxBodyBytes = 3 * 1024 * 1024;
-/** Deeper JSON is refused before it is parsed: a recursive walk must not meet it. The reference's decoder stops here too. */
-export const maxJsonDepth = 10_000;
+/**
+ * Deeper JSON is refused before it is parsed: a recursive walk must not meet it. The reference stops at 10,000; here the platform's own
+ * serializer gives up at some 4,000, and walks of ours earlier.
+ */
+export const maxJsonDepth = 1_000;
 /** A protobuf message inside of another one, this often. Nothing that is served comes near; a walk over what was read must not meet more. */
 export const maxProtobufDepth = 500;
 /** Messages in one protobuf body. An empty one takes two bytes on the wire and some hundred in memory. */

@@ -94,14 +94,13 @@ function parse(body: Uint8Array, {mediaType, defaults}: DecodeOptions): Parsed {
 const unrecognized = (body: Uint8Array, defaults: GroupVersionKind, why: string): StatusError =>
   badRequest(`the object provided is unrecognized (must be of type ${defaults.kind}): ${why} (${excerpt(body)})`);
 
-const excerptLength = 30;
+const excerptBytes = 30;
 
 /** How the reference quotes a body: text where it looks like JSON, else hex. */
 function excerpt(body: Uint8Array): string {
   if (body.length === 0) return '<empty>';
-  const text = Buffer.from(body.subarray(0, 1024)).toString('utf8');
-  if (!text.startsWith('{')) return Buffer.from(body.subarray(0, 1024)).toString('hex');
-  return body.length > excerptLength ? `${text.slice(0, excerptLength)} ...` : text;
+  const head = Buffer.from(body.subarray(0, excerptBytes)).toString(body[0] === 0x7b ? 'utf8' : 'hex');
+  return body.length > excerptBytes ? `${head} ...` : head;
 }
 
 const typeMetaStruct = 'struct { APIVersion string "json:\\"apiVersion,omitempty\\""; Kind string "json:\\"kind,omitempty\\"" }';

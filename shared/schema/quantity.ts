@@ -11,7 +11,8 @@ export interface Quantity {
   format: QuantityFormat;
 }
 
-const shape = /^([+-]?)(0*)(\d*)(?:\.(\d*))?([eEinumkKMGTP]*[-+]?\d*)$/;
+/** No two parts can take the same character: there is one way to match, or none. */
+const shape = /^([+-]?)(\d*)(?:\.(\d*))?((?:[eEinumkKMGTP]+[-+]?\d*|[-+]\d*)?)$/;
 /** Whole numbers that are certainly kept as written: no zeros in front, no thousand or 1024 to divide by. */
 const plain = /^[1-9]\d{0,2}[mkMG]?$/;
 const plainBinary = /^[1-9]\d{0,2}[KMG]i$/;
@@ -50,9 +51,8 @@ function partsOf(text: string): Parts | string {
   if (text.length > maxLength) return badNumber;
   const match = text === '' ? null : shape.exec(text);
   if (!match) return quantityFormat;
-  const suffix = match[5]!;
-  const [, sign, zeros, digits, fraction = ''] = match;
-  const parts = {negative: sign === '-', whole: digits || '0', fraction, empty: !zeros && !digits && !fraction};
+  const [, sign, digits = '', fraction = '', suffix = ''] = match;
+  const parts = {negative: sign === '-', whole: digits.replace(/^0+/, '') || '0', fraction, empty: !digits && !fraction};
   const power = decimal[suffix];
   if (power !== undefined) return {...parts, format: 'DecimalSI', exponent: power};
   const power1024 = binary.indexOf(suffix);

@@ -94,6 +94,7 @@ const numbers: Readonly<Record<string, {name: string; pattern: RegExp; min: numb
 
 /** As the time package quotes: bytes beyond ASCII one by one. */
 export function quoteBytes(text: string): string {
+  if (/^[ !#-[\]-~]*$/.test(text)) return `"${text}"`;
   let out = '"';
   for (const byte of new TextEncoder().encode(text))
     if (byte < 0x20 || byte >= 0x80) out += `\\x${byte.toString(16).padStart(2, '0')}`;

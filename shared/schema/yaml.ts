@@ -1,9 +1,10 @@
 /** YAML bodies and answers. The library is loaded when the first YAML comes by: few requests need it. */
 import {createRequire} from 'node:module';
-import {goQuote} from '../field-errors.ts';
+import type {Document, YAMLParseError} from 'yaml';
 import {maxJsonDepth} from '../limits.ts';
 import type {Json} from '../object.ts';
-import {JsonError, setKey} from './json.ts';
+import {JsonError} from './document.ts';
+import {YamlReader} from './yaml-reader.ts';
 
 type Yaml = typeof import('yaml');
 let loaded: Yaml | undefined;
@@ -13,76 +14,93 @@ const yaml = (): Yaml => {
   return loaded;
 };
 
-/** Aliases may stand for each other: what they unfold to is bounded. */
-const maxAliases = 1_000;
-
-/** The first document, as JSON. @throws JsonError */
+/** The first document, as JSON; `duplicates` is one text that names every key that comes again. @throws JsonError in Go's words */
 export function parseYaml(bytes: Uint8Array): {value: Json; duplicates: readonly string[]} {
-  const {parseAllDocuments, LineCounter, isMap, isScalar, visit} = yaml();
+  const {parseAllDocuments, LineCounter} = yaml();
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
+  if (/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/.test(text)) throw new JsonError('yaml: control characters are not allowed');
+  if (isTooDeep(text)) throw new JsonError('yaml: exceeded max depth');
   const lineCounter = new LineCounter();
-  const documents = parseAllDocuments(text, {
+  // Scalars stay texts: what they mean is up to the reader, which resolves them as Go's library does.
+  const options = {
     version: '1.1',
-    merge: true,
+    schema: 'failsafe',
+    merge: false,
     uniqueKeys: false,
     strict: true,
     lineCounter,
     stringKeys: false,
-    schema: 'yaml-1.1',
-  });
-  const document = Array.isArray(documents) ? documents[0] : undefined;
+    // Else each of many errors would search the text for its line.
+    prettyErrors: false,
+  } as const;
+  const documents = parseAllDocuments(text, options);
+  const document = Array.isArray(documents) ? (documents[0] as Document.Parsed | undefined) : undefined;
   if (!document) return {value: null, duplicates: []};
   const [error] = document.errors;
-  if (error) {
-    const line = error.linePos?.[0].line;
-    const words = goWords(error.code, error.message);
-    throw new JsonError(`yaml: ${line !== undefined && line > 1 ? `line ${line}: ` : ''}${words}`);
-  }
-  const lines: string[] = [];
-  visit(document, {
-    Map(_key, map) {
-      if (!isMap(map)) return;
-      const seen = new Set<string>();
-      for (const pair of map.items) {
-        if (!isScalar(pair.key)) continue;
-        const key = String(pair.key.value);
-        if (seen.has(key))
-          lines.push(`  line ${lineCounter.linePos(pair.key.range?.[0] ?? 0).line}: key ${goQuote(key)} already set in map`);
-        seen.add(key);
-      }
-    },
-  });
-  const duplicates = lines.length > 0 ? [`yaml: unmarshal errors:\n${lines.join('\n')}`] : [];
-  let value: unknown;
-  try {
-    value = document.toJS({maxAliasCount: maxAliases});
-  } catch (cause) {
-    throw new JsonError(`yaml: ${cause instanceof Error ? cause.message : String(cause)}`);
-  }
-  return {value: toJson(value, 0), duplicates};
+  if (error) throw new JsonError(`yaml: ${wordsOf(error, text, lineCounter.linePos(error.pos[0]).line)}`);
+  const {version, explicit} = document.directives?.yaml ?? {};
+  if (explicit && version !== '1.1') throw new JsonError('yaml: found incompatible YAML document');
+  if (document.warnings.some((warning) => warning.code === 'BAD_DIRECTIVE')) throw new JsonError('yaml: found unknown directive name');
+  return new YamlReader(yaml(), document, (offset) => lineCounter.linePos(offset).line).read();
 }
 
-function goWords(code: string, message: string): string {
-  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'MULTILINE_IMPLICIT_KEY' || /Nested mappings are not allowed/.test(message))
-    return 'mapping values are not allowed in this context';
-  if (code === 'TAB_AS_INDENT') return 'found character that cannot start any token';
-  return message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, '');
+/**
+ * The library builds nodes by recursion, and enough brackets exhaust not only its stack but the process. Levels are counted by brackets
+ * that are open, and within a line by its indentation and the dashes that begin it: never fewer than there are.
+ */
+function isTooDeep(text: string): boolean {
+  let open = 0;
+  let line = 0;
+  let isLineStart = true;
+  for (const token of new (yaml().Lexer)().lex(text)) {
+    if (token === '[' || token === '{') open++;
+    else if (token === ']' || token === '}') open = Math.max(0, open - 1);
+    if (token[0] === '\n' || token[0] === '\r') {
+      line = 0;
+      isLineStart = true;
+    } else if (isLineStart && token[0] !== documentStart) {
+      if (token[0] === ' ' || token === '-' || token === '?' || token === ':') line += token.length;
+      else isLineStart = false;
+    }
+    if (open + line > maxJsonDepth) return true;
+  }
+  return false;
 }
 
-/** Dates, binary and big numbers become what JSON has; keys become strings. */
-function toJson(value: unknown, depth: number): Json {
-  if (depth > maxJsonDepth) throw new JsonError('yaml: exceeded max depth');
-  if (value === null || value === undefined) return null;
-  if (typeof value === 'string' || typeof value === 'boolean') return value;
-  if (typeof value === 'number') return Number.isFinite(value) ? value : String(value);
-  if (typeof value === 'bigint') return Number(value);
-  if (value instanceof Date) return value.toISOString().replace(/\.000Z$/, 'Z');
-  if (value instanceof Uint8Array) return Buffer.from(value).toString('base64');
-  if (Array.isArray(value)) return value.map((item) => toJson(item, depth + 1));
-  const out: Record<string, Json> = {};
-  const entries = value instanceof Map ? value : Object.entries(value as object);
-  for (const [key, item] of entries) setKey(out, String(key), toJson(item, depth + 1));
-  return out;
+/** How the library marks where a document begins. */
+const documentStart = '\x02';
+
+/** What Go's library says where this one speaks differently. Its scanner counts lines from one, its parser from zero, and zero is not told. */
+function wordsOf(error: YAMLParseError, text: string, line: number): string {
+  const {code, message} = error;
+  const offset = error.pos[0];
+  const scanner = (words: string, at = line): string => (at > 1 ? `line ${at}: ${words}` : words);
+  const isUnfinished = offset >= text.length && !text.endsWith('\n');
+  const parser = (words: string): string => {
+    const at = isUnfinished ? line : line - 1;
+    return at > 0 ? `line ${at}: ${words}` : words;
+  };
+  if (code === 'BAD_ALIAS' && /^Unresolved/.test(message)) return `unknown anchor '${/: (\S+)/.exec(message)?.[1] ?? ''}' referenced`;
+  if (code === 'BAD_ALIAS') return scanner('did not find expected alphabetic or numeric character');
+  if (code === 'BLOCK_AS_IMPLICIT_KEY' || code === 'MULTILINE_IMPLICIT_KEY' || message.startsWith('Nested mappings are not allowed')) {
+    const colon = text.slice(offset).search(/:(\s|$)/);
+    const lines = text.slice(offset, offset + Math.max(colon, 0)).split('\n').length - 1;
+    return scanner('mapping values are not allowed in this context', line + lines);
+  }
+  if (code === 'TAB_AS_INDENT' || /^Plain value cannot start/.test(message)) return scanner('found character that cannot start any token');
+  if (/^Missing closing/.test(message)) return scanner('found unexpected end of stream');
+  if (code === 'BAD_DQ_ESCAPE') return scanner('found unknown escape character');
+  if (/block-seq-ind on same line/.test(message)) return scanner('block sequence entries are not allowed in this context');
+  if (/^Implicit map keys need/.test(message)) return scanner("could not find expected ':'", line + 1);
+  if (/^Block scalar header/.test(message)) return scanner('did not find expected comment or line break');
+  const flow = /^Flow (map|sequence) /.exec(message);
+  if (flow) {
+    const isEmpty = /[[{,]\s*$/.test(text.slice(0, offset));
+    return parser(isEmpty ? 'did not find expected node content' : `did not find expected ',' or '${flow[1] === 'map' ? '}' : ']'}'`);
+  }
+  if (/^Unexpected flow-/.test(message)) return parser('did not find expected node content');
+  if (/^Unexpected scalar at node end|^All mapping items|at most one anchor/.test(message)) return parser('did not find expected key');
+  return scanner(message.split('\n')[0]!.replace(/ at line \d+, column \d+:?$/, ''));
 }
 
 /** Keys sorted, as the reference prints. */
