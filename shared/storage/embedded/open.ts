@@ -21,6 +21,12 @@ const defaultCacheBytes = 4 * 1024 * 1024;
 /** Address space, not memory and not disk; LMDB cannot grow past it while it is open. */
 const mapBytes = 64 * 1024 ** 3;
 
+/**
+ * Of new stores; a store keeps the size that it was made with. A page that is full gives its last record to the next one: where only
+ * two of a kilobyte or two fit, half of the file, and of the memory that it is mapped into, would stay empty.
+ */
+const pageBytes = 8 * 1024;
+
 export async function openMemory(options: {clock?: Clock} = {}): Promise<Store> {
   return new Engine(new MemoryBacking(), options);
 }
@@ -44,7 +50,7 @@ export async function openEmbedded({path, clock, cacheBytes = defaultCacheBytes}
   let root: RootDatabase | undefined;
   try {
     await assertWhole(file);
-    root = open({path: file, noSubdir: true, maxDbs: 8, mapSize: mapBytes, overlappingSync: false, ...unbatched});
+    root = open({path: file, noSubdir: true, maxDbs: 8, mapSize: mapBytes, overlappingSync: false, pageSize: pageBytes, ...unbatched});
     const tables = lmdb.openTables(root);
     const meta = lmdb.readMeta(tables);
     if (meta && meta.format > lmdb.storeFormat)
