@@ -7,6 +7,7 @@ import type {ObjectCaches} from '../changes/object-cache.ts';
 import type {Client, ResourcePath} from '../client/client.ts';
 import type {Clock} from '../clock.ts';
 import {isReason} from '../errors.ts';
+import {sameJson} from '../kinds/common/equal.ts';
 import {groupVersion, type KubeObject, type OwnerReference, parseGroupVersion} from '../object.ts';
 import type {Catalogue} from '../registry/catalogue.ts';
 import type {Resource} from '../registry/resource.ts';
@@ -34,6 +35,9 @@ export class GarbageCollector {
   readonly #caches: ObjectCaches;
   readonly #queue: Queue;
   readonly #nodes = new Map<string, Node>();
+  #isComplete = false;
+  /** What is to be looked at once the graph is complete. */
+  readonly #early = new Set<string>();
   /** uid of an owner, present or not, to the uids of its dependents. */
   readonly #dependents = new Map<string, Set<string>>();
 
@@ -50,6 +54,10 @@ export class GarbageCollector {
       const cache = await this.#caches.tiesOf(resource.storageType);
       cache.onChange((_key, object, old) => this.#changed(resource, object, old));
     }
+    // Before all types are read an owner may seem to have no dependents: it would be let go and they would be collected.
+    this.#isComplete = true;
+    for (const uid of this.#early) this.#queue.add(uid);
+    this.#early.clear();
   }
 
   stop(): Promise<void> {
@@ -78,11 +86,15 @@ export class GarbageCollector {
       finalizers,
     };
     this.#nodes.set(uid, node);
-    if (ownerReferences.length > 0 && !before) this.#queue.add(uid);
-    else if (before && ownerReferences.length > 0 && ownerReferences.length !== before.owners.length) this.#queue.add(uid);
-    if (node.deleting && (finalizers.includes(foreground) || finalizers.includes(orphan))) this.#queue.add(uid);
+    if (ownerReferences.length > 0 && (!before || !sameJson(ownerReferences, before.owners))) this.#look(uid);
+    if (node.deleting && (finalizers.includes(foreground) || finalizers.includes(orphan))) this.#look(uid);
     // A foreground owner may be waiting for this one to stop blocking it.
-    for (const owner of before?.owners ?? []) if (this.#nodes.get(owner.uid)?.deleting) this.#queue.add(owner.uid);
+    for (const owner of before?.owners ?? []) if (this.#nodes.get(owner.uid)?.deleting) this.#look(owner.uid);
+  }
+
+  #look(uid: string): void {
+    if (this.#isComplete) this.#queue.add(uid);
+    else this.#early.add(uid);
   }
 
   #removed(uid: string): void {
@@ -90,9 +102,9 @@ export class GarbageCollector {
     this.#nodes.delete(uid);
     for (const owner of node?.owners ?? []) {
       this.#unlink(owner.uid, uid);
-      if (this.#nodes.get(owner.uid)?.deleting) this.#queue.add(owner.uid);
+      if (this.#nodes.get(owner.uid)?.deleting) this.#look(owner.uid);
     }
-    for (const dependent of this.#dependents.get(uid) ?? []) this.#queue.add(dependent);
+    for (const dependent of this.#dependents.get(uid) ?? []) this.#look(dependent);
   }
 
   #link(owner: string, dependent: string): void {
@@ -130,7 +142,10 @@ export class GarbageCollector {
       return;
     }
     // An owner that waits in the foreground makes its dependents wait for theirs, too.
-    const hasDependents = (this.#dependents.get(node.uid)?.size ?? 0) > 0;
+    const dependents = waiting.length > 0 ? this.#dependentsOf(node.uid) : [];
+    const hasDependents = dependents.length > 0;
+    // In a circle everybody would wait for everybody: this one no longer holds its owners back.
+    if (dependents.some((dependent) => dependent.deleting && dependent.finalizers.includes(foreground))) await this.#stopBlocking(node);
     const policy = node.finalizers.includes(orphan)
       ? 'Orphan'
       : waiting.length > 0 && hasDependents
@@ -145,23 +160,24 @@ export class GarbageCollector {
 
   /** Whether an owner is there: by the graph, else by asking. */
   async #stateOf(owner: OwnerReference, namespace: string | undefined): Promise<'solid' | 'foreground' | 'gone'> {
-    const known = this.#nodes.get(owner.uid);
-    if (known) {
-      // An owner must live in the namespace of its dependent, or in none.
-      if (known.namespace !== undefined && known.namespace !== namespace) return 'gone';
-      return known.deleting && known.finalizers.includes(foreground) ? 'foreground' : 'solid';
-    }
     const gv = parseGroupVersion(owner.apiVersion);
     const resource = gv && this.#catalogue.byKind(gv.group, gv.version, owner.kind);
     // Nobody can say whether an owner of an unknown kind exists: leave its dependents alone.
     if (!resource) return 'solid';
+    // Nor in which namespace the owner of an object without one would be.
     if (resource.namespaced && namespace === undefined) return 'solid';
+    const known = this.#nodes.get(owner.uid);
+    // The uid alone does not make an owner: it must be of the kind and name that are said, in the dependent's namespace or in none.
+    if (known?.type === resource.storageType && known.name === owner.name && (known.namespace ?? namespace) === namespace)
+      return known.deleting && known.finalizers.includes(foreground) ? 'foreground' : 'solid';
     try {
       const object = await this.#client.get(
         {groupVersion: groupVersion(resource), resource: resource.resource, namespace: resource.namespaced ? namespace : undefined},
         owner.name,
       );
-      return object.metadata.uid === owner.uid ? 'solid' : 'gone';
+      const {uid, deletionTimestamp, finalizers} = object.metadata;
+      if (uid !== owner.uid) return 'gone';
+      return deletionTimestamp && finalizers?.includes(foreground) ? 'foreground' : 'solid';
     } catch (error) {
       if (isReason(error, 'NotFound')) return 'gone';
       throw error;
@@ -170,7 +186,7 @@ export class GarbageCollector {
 
   async #deleteForeground(node: Node): Promise<void> {
     const dependents = this.#dependentsOf(node.uid);
-    for (const dependent of dependents) if (!dependent.deleting) this.#queue.add(dependent.uid);
+    for (const dependent of dependents) if (!dependent.deleting) this.#look(dependent.uid);
     const blocking = dependents.filter((dependent) =>
       dependent.owners.some((owner) => owner.uid === node.uid && owner.blockOwnerDeletion === true),
     );
@@ -191,6 +207,14 @@ export class GarbageCollector {
       const left = (metadata.ownerReferences ?? []).filter((owner) => !uids.has(owner.uid));
       return left.length === metadata.ownerReferences?.length ? undefined : {ownerReferences: left.length > 0 ? left : null};
     });
+  }
+
+  #stopBlocking(node: Node): Promise<void> {
+    return this.#edit(node, ({ownerReferences = []}) =>
+      ownerReferences.some(({blockOwnerDeletion}) => blockOwnerDeletion)
+        ? {ownerReferences: ownerReferences.map((owner) => ({...owner, blockOwnerDeletion: false}))}
+        : undefined,
+    );
   }
 
   #dropFinalizer(node: Node, finalizer: string): Promise<void> {

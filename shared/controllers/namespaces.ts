@@ -29,11 +29,13 @@ export class NamespaceController {
   readonly #catalogue: Catalogue;
   readonly #queue: Queue;
   readonly #caches: ObjectCaches;
+  readonly #clock: Clock;
 
   constructor(options: {client: Client; catalogue: Catalogue; caches: ObjectCaches; clock: Clock; log: Log}) {
     this.#client = options.client;
     this.#catalogue = options.catalogue;
     this.#caches = options.caches;
+    this.#clock = options.clock;
     this.#queue = new Queue(options.clock, options.log, 'namespaces', (name) => this.#reconcile(name));
   }
 
@@ -99,7 +101,7 @@ export class NamespaceController {
     const namespaces = {groupVersion: 'v1', resource: 'namespaces'};
     await this.#ignoringGone(async () => {
       const object = await this.#client.get(namespaces, name);
-      const conditions = terminationConditions(leftovers, object['status']?.conditions ?? [], new Date().toISOString());
+      const conditions = terminationConditions(leftovers, object['status']?.conditions ?? [], new Date(this.#clock.now()).toISOString());
       if (JSON.stringify(conditions) === JSON.stringify(object['status']?.conditions)) return;
       object['status'] = {...object['status'], conditions};
       await this.#client.update(namespaces, object, 'status');
