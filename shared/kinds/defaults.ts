@@ -134,7 +134,7 @@ function planOfKind(apiVersion: string, kind: string): Plan | undefined {
   if (plansOfKinds.has(id)) return plansOfKinds.get(id);
   const gv = parseGroupVersion(apiVersion);
   const type = gv && !withoutDefaults.has(gv.group) ? typeByKind({...gv, kind}) : undefined;
-  const plan = type && needsWalk(type, new Set()) ? planOf(type) : undefined;
+  const plan = type && needsWalk(type) ? planOf(type) : undefined;
   plansOfKinds.set(id, plan);
   return plan;
 }
@@ -152,7 +152,7 @@ function planOf(type: StructType | MapType): Plan {
   plans.set(ref, plan);
   for (const field of fields) {
     const [of, shape] = unwrapped(field.type);
-    if (of && needsWalk(of, new Set())) children.push({name: field.name, plan: planOf(of), shape});
+    if (of && needsWalk(of)) children.push({name: field.name, plan: planOf(of), shape});
   }
   return plan;
 }
@@ -172,8 +172,21 @@ function unwrapped(type: Type): [of: StructType | MapType | undefined, shape: Ch
   return [undefined, 'one'];
 }
 
+const needs = new Map<string, boolean>();
+
+/** Whether a rule waits in a type or below it. */
+function needsWalk(type: StructType | MapType): boolean {
+  const ref = type.ref!;
+  let answer = needs.get(ref);
+  if (answer === undefined) {
+    answer = leadsToRule(type, new Set());
+    needs.set(ref, answer);
+  }
+  return answer;
+}
+
 /** Types refer to each other in circles: one that was looked at before brings nothing new. */
-function needsWalk(type: StructType | MapType, seen: Set<string>): boolean {
+function leadsToRule(type: StructType | MapType, seen: Set<string>): boolean {
   const ref = type.ref!;
   if (rules[ref]) return true;
   if (seen.has(ref) || type.kind === 'map') return false;
@@ -181,6 +194,6 @@ function needsWalk(type: StructType | MapType, seen: Set<string>): boolean {
   return type.fields.some((field) => {
     if (constantOf(field).length > 0) return true;
     const [of] = unwrapped(field.type);
-    return of !== undefined && needsWalk(of, seen);
+    return of !== undefined && leadsToRule(of, seen);
   });
 }
