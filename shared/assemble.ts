@@ -20,6 +20,7 @@ import {Metrics} from './http/metrics.ts';
 import {createServiceAllocator} from './registry/allocators/service.ts';
 import {catalogue} from './registry/catalogue.ts';
 import type {Machine} from './registry/context.ts';
+import {Creators} from './registry/creators.ts';
 import {cachedLookups} from './registry/lookups.ts';
 import {Reviews} from './registry/reviews/reviews.ts';
 
@@ -89,6 +90,7 @@ export function assemble(options: ApiOptions): Assembly {
       nodePorts: parsePortRange(options.serviceNodePortRange ?? '30000-32767'),
     }),
     reviews: new Reviews({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}),
+    creators: new Creators(),
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
   };

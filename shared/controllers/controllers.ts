@@ -26,7 +26,7 @@ export class Controllers {
   constructor(options: Assembly & {client: Client; options: ApiOptions}) {
     this.#options = options;
     const {machine, client, log} = options;
-    const common = {client, catalogue: machine.catalogue, caches: machine.caches, clock: machine.clock, log};
+    const common = {client, catalogue: machine.catalogue, caches: machine.caches, creators: machine.creators, clock: machine.clock, log};
     this.#namespaces = new NamespaceController(common);
     this.#garbage = new GarbageCollector(common);
     this.#retention = new Retention({

@@ -1,6 +1,6 @@
 /**
  * Namespace termination: empties a namespace that is being deleted, says in its status what it waits for, and takes the last finalizer
- * off when nothing is left. A creator that raced with the deletion is seen by the next round: the namespace is listed empty twice.
+ * off when nothing is left. Creators that asked before the namespace was marked are waited for: nothing appears behind its back.
  */
 
 import type {Log} from '../api.ts';
@@ -10,6 +10,7 @@ import type {Clock} from '../clock.ts';
 import {isReason} from '../errors.ts';
 import {groupVersion, type KubeObject} from '../object.ts';
 import type {Catalogue} from '../registry/catalogue.ts';
+import type {Creators} from '../registry/creators.ts';
 import type {Resource} from '../registry/resource.ts';
 import {Queue} from './queue.ts';
 
@@ -30,12 +31,14 @@ export class NamespaceController {
   readonly #queue: Queue;
   readonly #caches: ObjectCaches;
   readonly #clock: Clock;
+  readonly #creators: Creators;
 
-  constructor(options: {client: Client; catalogue: Catalogue; caches: ObjectCaches; clock: Clock; log: Log}) {
+  constructor(options: {client: Client; catalogue: Catalogue; caches: ObjectCaches; creators: Creators; clock: Clock; log: Log}) {
     this.#client = options.client;
     this.#catalogue = options.catalogue;
     this.#caches = options.caches;
     this.#clock = options.clock;
+    this.#creators = options.creators;
     this.#queue = new Queue(options.clock, options.log, 'namespaces', (name) => this.#reconcile(name));
   }
 
@@ -53,13 +56,12 @@ export class NamespaceController {
   async #reconcile(name: string): Promise<number | undefined> {
     const namespace = (await this.#caches.of('namespaces')).get(name);
     if (!namespace?.metadata.deletionTimestamp || !namespace.spec?.finalizers?.includes(finalizer)) return undefined;
+    await this.#creators.settled(name);
     const leftovers = await this.#empty(name);
     if (leftovers.remaining.size > 0) {
       await this.#report(name, leftovers);
       return retryMs;
     }
-    // Whoever checked the phase before the namespace was marked has written by now, or fails: look once more.
-    if ((await this.#empty(name)).remaining.size > 0) return 0;
     await this.#report(name, leftovers);
     await this.#finalize(name);
     return undefined;

@@ -14,6 +14,7 @@ import type {RequestInfo} from '../http/request-info.ts';
 import type {Store} from '../storage/contract.ts';
 import type {ServiceAllocator} from './allocators/service.ts';
 import type {Catalogue} from './catalogue.ts';
+import type {Creators} from './creators.ts';
 import type {Resource} from './resource.ts';
 
 export interface Machine {
@@ -30,6 +31,7 @@ export interface Machine {
   allocator: ServiceAllocator;
   /** Virtual types: answered, never stored. */
   reviews: {review: Handler; token: Handler};
+  creators: Creators;
   metrics: Metrics;
   continueTokenTtlMs: number;
   /** Aborts when watches are to end because the server goes. */

@@ -52,7 +52,13 @@ export async function createObject(context: RequestContext, object: KubeObject, 
   }
 }
 
-async function createNamed(context: RequestContext, object: KubeObject, options: WriteOptions): Promise<Created> {
+function createNamed(context: RequestContext, object: KubeObject, options: WriteOptions): Promise<Created> {
+  const {machine, resource, info} = context;
+  if (!resource.namespaced || options.dryRun) return write(context, object, options);
+  return machine.creators.run(info.namespace, () => write(context, object, options));
+}
+
+async function write(context: RequestContext, object: KubeObject, options: WriteOptions): Promise<Created> {
   const {machine, resource, user, info} = context;
   const {metadata} = object;
   matchNamespace(context, object);
