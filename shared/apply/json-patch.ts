@@ -8,7 +8,7 @@ import {maxBodyBytes, maxJsonPatchOperations} from '../limits.ts';
 import type {Json, JsonObject} from '../object.ts';
 import {setKey} from '../schema/json.ts';
 import {equalJson} from './equal.ts';
-import {jsonKindOf, maxPatchDepth, parsePatchBody} from './patch-body.ts';
+import {jsonKindOf, parsePatchBody} from './patch-body.ts';
 
 export interface Operation {
   op?: Json;
@@ -155,7 +155,7 @@ function get(patching: Patching, path: string): Json {
 /** The container that a path ends in, made this patch's own with all on the way to it. What stands before the first slash is nothing. */
 function find(patching: Patching, path: string): {container: Container; key: string} {
   const parts = path.split('/');
-  if (parts.length < 2 || parts.length > maxPatchDepth) throw refused();
+  if (parts.length < 2 || parts.length > maxJsonDepth) throw refused();
   let container = owned(patching, patching.root);
   patching.root = container;
   for (let at = 1; at < parts.length - 1; at++) {
@@ -203,7 +203,7 @@ function countMoves(patching: Patching, items: number): void {
 /** A copy of its own, measured as it is made. */
 function copyOf(patching: Patching, value: Json, depth = 0): Json {
   patching.copiedBytes += typeof value === 'string' ? value.length + 2 : 4;
-  if (depth > maxPatchDepth || patching.copiedBytes > maxCopiedBytes) throw refused();
+  if (depth > maxJsonDepth || patching.copiedBytes > maxCopiedBytes) throw refused();
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => copyOf(patching, item, depth + 1));
   const copy: JsonObject = {};
