@@ -4,7 +4,7 @@
  */
 import {badRequest, genericError, tooLarge} from '../errors.ts';
 import {goQuote} from '../field-errors.ts';
-import {maxBodyBytes, maxJsonPatchOperations} from '../limits.ts';
+import {maxBodyBytes, maxJsonDepth, maxJsonPatchOperations} from '../limits.ts';
 import type {Json, JsonObject} from '../object.ts';
 import {setKey} from '../schema/json.ts';
 import {equalJson} from './equal.ts';
