@@ -10,6 +10,8 @@ export interface RequestInfo {
   verb: string;
   /** `api` or `apis`; empty for everything else. */
   apiPrefix: string;
+  /** `watch` or `proxy` before the resource: what old clients write for a verb. */
+  marker: '' | 'watch' | 'proxy';
   group: string;
   version: string;
   namespace: string;
@@ -22,9 +24,7 @@ export interface RequestInfo {
   labelSelector: string;
 }
 
-const verbOfMethod = new Map(
-  Object.entries({POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete'}),
-);
+const verbOfMethod = new Map(Object.entries({POST: 'create', GET: 'get', HEAD: 'get', PUT: 'update', PATCH: 'patch', DELETE: 'delete'}));
 /** Literal subresources of a namespace; anything else behind its name is a resource in it. */
 const namespaceSubresources = new Set(['status', 'finalize']);
 
@@ -41,6 +41,7 @@ export function requestInfo(method: string, rawPath: string, query: readonly (re
     method,
     verb: method.toLowerCase(),
     apiPrefix: '',
+    marker: '',
     group: '',
     version: '',
     namespace: '',
@@ -68,7 +69,7 @@ export function requestInfo(method: string, rawPath: string, query: readonly (re
   info.verb = verbOfMethod.get(method) ?? '';
   if (parts[0] === 'watch' || parts[0] === 'proxy') {
     if (parts.length < 2) throw badRequest(`unable to determine kind and namespace from url, ${path}`);
-    info.verb = parts[0];
+    info.verb = info.marker = parts[0];
     parts = parts.slice(1);
   }
   if (parts[0] === 'namespaces') {

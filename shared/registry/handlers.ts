@@ -86,8 +86,11 @@ function verbOf({info, resource}: RequestContext): ResourceVerb {
   const isCollection = parts.length === 1;
   if (resource.namespaced ? !isCollection && namespace === '' : namespace !== '' && resource.resource !== 'namespaces')
     throw notFoundPath();
-  if (info.verb === 'watch' && method === 'GET' && info.path.includes('/watch/')) {
+  // It was authorized as what the path says, so it must not become what the method says.
+  if (info.marker === 'proxy') throw notFoundPath();
+  if (info.marker === 'watch') {
     if (parts.length > 2) throw notFoundPath();
+    if (method !== 'GET') throw notAllowed();
     return isCollection ? 'watch' : 'watchOne';
   }
   if (isCollection) {
