@@ -97,6 +97,24 @@ describe('an object that is not there', () => {
     const {code, body} = await api.put(`${leases}/fresh`, lease);
     expect([code, body.metadata.name, body.spec.holderIdentity]).toEqual([201, 'fresh', 'x']);
   });
+
+  test('does not come into being by the hand of one who may only update', async () => {
+    const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
+    const rules = [{apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['update']}];
+    await api.post(`${roles}/roles`, {metadata: {name: 'renewer'}, rules});
+    const roleRef = {apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'renewer'};
+    const subjects = [{apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'bob'}];
+    await api.post(`${roles}/rolebindings`, {metadata: {name: 'bob-renews'}, roleRef, subjects});
+    const lease = {metadata: {name: 'forbidden'}, spec: {holderIdentity: 'x'}};
+    const user = {name: 'bob', groups: ['system:authenticated']};
+    const url = '/apis/coordination.k8s.io/v1/namespaces/default/leases/forbidden';
+    const refused = await api.ask('PUT', url, lease, {}, {user});
+    expect([refused.code, refused.body.message]).toEqual([
+      403,
+      'leases.coordination.k8s.io "forbidden" is forbidden: User "bob" cannot create resource "leases" in API group "coordination.k8s.io" in the namespace "default"',
+    ]);
+    expect((await api.get(url)).code).toBe(404);
+  });
 });
 
 test('writers that read before they write lose nothing', async () => {

@@ -5,9 +5,11 @@
 import {admit} from '../admission/admit.ts';
 import {managerOf, updateManagedFields} from '../apply/managed-fields.ts';
 import {updateScaleManagedFields} from '../apply/scale-fields.ts';
+import {requireAllowed} from '../auth/authorize.ts';
 import {badRequest, conflict, notFound, objectModified} from '../errors.ts';
 import {invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
+import {attributesOf} from '../http/request-info.ts';
 import {parseRevision} from '../http/resource-version.ts';
 import {type WriteOptions, writeOptions} from '../http/write-options.ts';
 import {sameJson} from '../kinds/common/equal.ts';
@@ -39,6 +41,8 @@ export const update: Handler = async (context) => {
   if (strategy.allowCreateOnUpdate && info.subresource === '') {
     const present = await context.machine.store.read(resource.storageType, keyOf(context, info.name));
     if (!present) {
+      // The request was authorized as an update; what it is going to do is more than that.
+      await requireAllowed(context.machine.authorizer, {...attributesOf(info, context.user), verb: 'create'});
       delete desired.metadata.resourceVersion;
       const created = await createObject(context, desired, options);
       return created.stored
