@@ -26,4 +26,4 @@ function every(name: string, variable: string): string[] {
 export const kubectls = every('kubectl', 'TEST_KUBECTL');
 export const kubectl = kubectls[0];
 export const helm = every('helm', 'TEST_HELM')[0];
-export const informer = executable(join(ours, 'informer'));
+export const informer = executable(process.env['TEST_INFORMER'] ?? join(ours, 'informer'));

@@ -45,6 +45,8 @@ export async function openShell(kubeconfig: string, programs: readonly string[])
         child.stderr.on('data', collect);
         child.on('error', fail);
         child.on('close', (code) => done({output, code: code ?? -1}));
+        // Most commands never look.
+        child.stdin.on('error', () => {});
         child.stdin.end(stdin);
       }),
     close: () => rm(home, {recursive: true, force: true}),
