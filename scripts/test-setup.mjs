@@ -1,9 +1,10 @@
 /**
- * `npm run test:setup`: makes what the fuller tests need in .cache/ (nothing outside of the repository): kubectl and helm, built from
- * the Go module proxy that this machine is set up for. What is there already is kept; what cannot be made is said, and its tests skip.
+ * `npm run test:setup`: makes what the fuller tests need in .cache/ (nothing outside of the repository): kubectl, helm and the informers'
+ * client, built from the Go module proxy that this machine is set up for, and manifests that operators publish in their modules. What is
+ * there already is kept; what cannot be made is said, and its tests skip.
  */
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, renameSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
@@ -48,19 +49,30 @@ const programs = {
   },
 };
 
+/** A story's client keeps its pinned go.mod beside it. */
+const informer = {folder: join(root, 'test/stories/informer'), build: ['.']};
+
+/** What people install on their clusters: a module, and the files or folders in it. */
+const manifests = {
+  'argo-cd': ['github.com/argoproj/argo-cd/v2@v2.13.2', 'manifests/install.yaml', 'manifests/ha/install.yaml'],
+  'argo-workflows': ['github.com/argoproj/argo-workflows/v3@v3.6.2', 'manifests/quick-start-postgres.yaml'],
+  calico: ['github.com/projectcalico/calico@v1.11.0-cni-plugin.0.20250813170300-a0db560f0520', 'manifests/calico-typha.yaml'],
+  'ingress-nginx': ['k8s.io/ingress-nginx@v0.0.0-20240708192948-52c50467d67d', 'deploy/static/provider/cloud/deploy.yaml'],
+  istio: ['istio.io/istio@v0.0.0-20260827124520-eed52ebb66ad', 'samples/bookinfo/platform/kube/bookinfo.yaml', 'samples/addons'],
+  'knative-serving': ['knative.dev/serving@v0.44.0', 'config/core/200-roles', 'config/core/configmaps', 'config/core/deployments'],
+  metallb: ['go.universe.tf/metallb@v0.15.2', 'config/manifests/metallb-frr-k8s-prometheus.yaml'],
+  'prometheus-operator': ['github.com/prometheus-operator/prometheus-operator@v0.85.0', 'bundle.yaml'],
+  tekton: ['github.com/tektoncd/pipeline@v0.66.0', 'config', 'config/resolvers'],
+};
+
 const seconds = (since) => `${Math.round((Date.now() - since) / 1000)} s`;
 
-function make(name, {modules, main, build}) {
-  const target = join(bin, name);
-  if (existsSync(target)) return `${name}: there already`;
-  const folder = join(cache, 'src', name);
-  mkdirSync(folder, {recursive: true});
-  mkdirSync(bin, {recursive: true});
-  const startedAt = Date.now();
-  const go = (...args) => {
+/** A `go` in a folder, as long as there is time. Returns what it printed. */
+function goIn(folder, startedAt) {
+  return (...args) => {
     const left = limitMs - (Date.now() - startedAt);
     if (left <= 0) throw new Error('out of time');
-    const {status, stderr, error} = spawnSync('go', args, {
+    const {status, stdout, stderr, error} = spawnSync('go', args, {
       cwd: folder,
       env: {...process.env, CGO_ENABLED: '0', GOFLAGS: '-mod=mod', GOWORK: 'off'},
       encoding: 'utf8',
@@ -68,22 +80,64 @@ function make(name, {modules, main, build}) {
       maxBuffer: 64 << 20,
     });
     if (error || status !== 0) throw new Error(error?.code === 'ETIMEDOUT' ? 'out of time' : stderr.trim().split('\n').at(-1));
+    return stdout;
   };
+}
+
+/** A program of ours (one without a `main` here) is built again when its sources are younger. */
+function make(name, {modules, main, build, folder = join(cache, 'src', name)}) {
+  const target = join(bin, name);
+  const sources = main ? [] : readdirSync(folder).map((file) => join(folder, file));
+  if (existsSync(target) && sources.every((file) => statSync(file).mtimeMs < statSync(target).mtimeMs)) return `${name}: there already`;
+  mkdirSync(folder, {recursive: true});
+  mkdirSync(bin, {recursive: true});
+  const startedAt = Date.now();
+  const go = goIn(folder, startedAt);
   try {
-    writeFileSync(join(folder, 'go.mod'), `module setup/${name}\n\ngo 1.24\n`);
-    writeFileSync(join(folder, 'main.go'), main);
-    go('get', ...modules);
-    go('mod', 'tidy');
-    go('build', '-o', join(folder, name), ...build);
-    renameSync(join(folder, name), target);
+    if (main) {
+      writeFileSync(join(folder, 'go.mod'), `module setup/${name}\n\ngo 1.24\n`);
+      writeFileSync(join(folder, 'main.go'), main);
+      go('get', ...modules);
+      go('mod', 'tidy');
+    }
+    const made = join(bin, `${name}.new`);
+    go('build', '-o', made, ...build);
+    renameSync(made, target);
     return `${name}: built in ${seconds(startedAt)}`;
   } catch (error) {
     return `${name}: not made after ${seconds(startedAt)}: ${error.message}`;
   }
 }
 
+/** Kinds that every cluster has; custom ones and their definitions stay out. */
+const builtIn = /^apiVersion: *"?(?:v1|(?:apps|batch|policy|autoscaling)\/v\d|(?:\w+\.)*k8s\.io\/v1)"?\s*$/m;
+const custom = /^kind: *CustomResourceDefinition|^apiVersion: *(?:gateway\.networking|metrics|snapshot\.storage)\.k8s\.io/m;
+
+function fetch(name, [module, ...paths]) {
+  const folder = join(cache, 'manifests');
+  const target = join(folder, `${name}.yaml`);
+  if (existsSync(target)) return `${name}: there already`;
+  mkdirSync(folder, {recursive: true});
+  const startedAt = Date.now();
+  try {
+    const {Dir: root} = JSON.parse(goIn(folder, startedAt)('mod', 'download', '-json', module));
+    const files = paths.flatMap((path) =>
+      path.endsWith('.yaml') ? [path] : readdirSync(join(root, path)).map((file) => join(path, file)),
+    );
+    const documents = files
+      .filter((file) => file.endsWith('.yaml'))
+      .flatMap((file) => readFileSync(join(root, file), 'utf8').split(/^---.*$/m))
+      .filter((document) => builtIn.test(document) && !custom.test(document));
+    writeFileSync(target, documents.map((document) => document.trim()).join('\n---\n'));
+    return `${name}: ${documents.length} objects in ${seconds(startedAt)}`;
+  } catch (error) {
+    return `${name}: not fetched after ${seconds(startedAt)}: ${error.message}`;
+  }
+}
+
 if (spawnSync('go', ['version'], {stdio: 'ignore'}).status !== 0) {
-  process.stdout.write('no go on this machine: kubectl and helm are not made, and their tests use what the PATH has or skip\n');
+  process.stdout.write('no go on this machine: nothing is made, and the tests use what the PATH has or skip\n');
 } else {
-  for (const [name, how] of Object.entries(programs)) process.stdout.write(`${make(name, how)}\n`);
+  for (const [name, how] of Object.entries({...programs, informer})) process.stdout.write(`${make(name, how)}\n`);
+  for (const [name, source] of Object.entries(manifests)) process.stdout.write(`${fetch(name, source)}\n`);
 }

@@ -21,6 +21,7 @@ const needs = {
     without: `no kubectl (${viaSetup} where go is)`,
   },
   helm: {variable: 'TEST_HELM', find: () => program('helm', ['version', '--short']), without: `no helm (${viaSetup} where go is)`},
+  informer: {variable: 'TEST_INFORMER', find: () => built('informer'), without: `no informers' client (${viaSetup} where go is)`},
   go: {variable: 'TEST_GO', find: () => program('go', ['version']), without: 'no go'},
   java: {variable: 'TEST_JAVA', find: () => program('java', ['-version']), without: 'no java'},
   reference: {
@@ -48,6 +49,8 @@ function program(name, probe) {
   }
   return undefined;
 }
+
+const built = (name) => (existsSync(join(cacheBin, name)) ? join(cacheBin, name) : undefined);
 
 function referenceBinaries() {
   return existsSync(join(cacheBin, 'kube-apiserver')) && existsSync(join(cacheBin, 'etcd')) ? cacheBin : undefined;
