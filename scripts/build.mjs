@@ -53,7 +53,7 @@ export async function build({types = false} = {}) {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
-    chunkNames: 'chunks/[name]-[hash]',
+    chunkNames: '[name]-[hash]',
     external,
     banner: {js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);"},
     plugins: [dataBeside, lateStaysOut],
@@ -82,8 +82,8 @@ const dataBeside = {
         const fromRoot = relative(root, join(dirname(path), target))
           .split(sep)
           .join('/');
-        // Everything that is not an entry is a chunk, one folder down.
-        return `new URL(${quote}../${fromRoot}${target.endsWith('/') ? '/' : ''}`;
+        // All that is bundled stands in one folder, entries and chunks alike, and its data below it.
+        return `new URL(${quote}./${fromRoot}${target.endsWith('/') ? '/' : ''}`;
       });
       return {contents, loader: 'ts'};
     });
