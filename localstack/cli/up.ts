@@ -4,6 +4,7 @@ import type {Log} from '../../shared/api.ts';
 import type {Cluster, ClusterOptions} from '../cluster.ts';
 import {version} from '../version.ts';
 import {explain, Refusal} from './fail.ts';
+import {collectWhenIdle} from './idle-memory.ts';
 import {type LoggingFormat, openLog} from './logging.ts';
 import {readServerFile, removeServerFile, writeServerFile} from './server-file.ts';
 
@@ -51,6 +52,7 @@ export async function up(flags: UpFlags, start: (options: ClusterOptions) => Pro
   await writeServerFile(data, {pid: process.pid, url: cluster.url, version, inMemory: flags.inMemory ?? false, kubeconfig, startedAt});
   // performance.now() counts from the start of the process, so this is what the user waited for.
   process.stdout.write(`ready ${cluster.url} kubeconfig=${kubeconfig} in ${Math.round(performance.now())} ms\n`);
+  collectWhenIdle();
   process.on('unhandledRejection', (error) => log.error({err: error}, 'a task failed that nobody waited for'));
 
   const signal = await signals.first;

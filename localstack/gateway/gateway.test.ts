@@ -3,7 +3,7 @@ import {Agent} from 'node:https';
 import {connect} from 'node:tls';
 import {gunzipSync} from 'node:zlib';
 import {describe, expect, test} from 'vitest';
-import type {ApiRequest, ApiResponse} from '../../shared/http/messages.ts';
+import type {ApiRequest, ApiResponse, PushBody, PushSink} from '../../shared/http/messages.ts';
 import {maxBodyBytes} from '../../shared/limits.ts';
 import {loadOrCreatePki} from '../certificates.ts';
 import type {Gateway} from './gateway.ts';
@@ -185,8 +185,7 @@ describe('what is not HTTP, or too much of it', () => {
         expect(answer).toMatch(new RegExp(`^HTTP/1.1 ${line}\r\n`));
         expect(answer.endsWith(line)).toBe(true);
       },
-    ),
-  );
+    ));
 
   test('an upgrade reaches the API as a plain request', () =>
     withGateway(
@@ -264,6 +263,41 @@ describe('streams', () => {
         expect(pulled).toBeLessThan(64);
         session.destroy();
         await until(() => ended);
+      },
+    );
+  });
+
+  test.each(
+    protocols,
+  )('a body that pushes is written as it comes, held back while the client does not read, and closed with it, over %s', async (name, over) => {
+    const sinks: PushSink[] = [];
+    let drained = 0;
+    let closed = 0;
+    const body = (): PushBody => ({
+      pushTo: (sink) => {
+        sinks.push(sink);
+        return {drained: () => drained++, close: () => closed++};
+      },
+      [Symbol.asyncIterator]: () => {
+        throw new Error('iterated');
+      },
+    });
+    await withGateway(
+      () => ({status: 200, headers: {}, body: body()}),
+      async (gateway) => {
+        const answers = [over(gateway, '/?watch=1'), over(gateway, '/?watch=2')];
+        await until(() => sinks.length === 2);
+        const piece = text('one\n');
+        for (const sink of sinks) expect(sink.write(piece)).toBe(true);
+        for (const sink of sinks) sink.write(text('two\n'));
+        const large = Buffer.alloc(4 * 1024 * 1024, 0x78);
+        expect(sinks[0]!.write(large)).toBe(false);
+        await until(() => drained > 0);
+        for (const sink of sinks) sink.end();
+        const [first, second] = await Promise.all(answers);
+        expect([first!.body.length, second!.body.toString()]).toEqual([8 + large.length, 'one\ntwo\n']);
+        await until(() => closed === 2 && gateway.inFlight === 0);
+        expect(name === 'HTTP/2' || first!.headers['transfer-encoding'] === 'chunked').toBe(true);
       },
     );
   });
