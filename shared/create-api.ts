@@ -61,7 +61,8 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
   let response: ApiResponse;
   try {
     info = requestInfo(request.method, request.path, request.query);
-    finished = machine.metrics.requestStarted(info);
+    const resource = info.isResourceRequest ? machine.catalogue.find(info.group, info.version, info.resource) : undefined;
+    finished = machine.metrics.requestStarted(info, request.query, resource);
     let user = await assembly.authenticate(request, (text) => warnings.push(text));
     if (impersonates(request.headers)) {
       const wanted = wantedUser(request.headers);
@@ -73,7 +74,6 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
     if (decision instanceof Promise) await decision;
     if (request.body && request.body.length > maxBodyBytes) throw tooLarge(`Request entity too large: limit is ${maxBodyBytes}`);
     if (info.isResourceRequest) {
-      const resource = machine.catalogue.find(info.group, info.version, info.resource);
       if (!resource) throw notFoundPath();
       deprecation = deprecationOf(resource);
       if (deprecation) {

@@ -3,7 +3,8 @@
  * every request. (A metrics library costs 13 MiB and 60 ms at start; this is what of it we need.)
  */
 import type {Resource} from '../registry/resource.ts';
-import type {RequestInfo} from './request-info.ts';
+import type {ApiRequest} from './messages.ts';
+import {queryValue, type RequestInfo} from './request-info.ts';
 
 type Labels = Record<string, string>;
 
@@ -59,8 +60,11 @@ export class Metrics {
   #inflightMutating = 0;
   #watchLagSeconds = 0;
 
-  /** Call when a request begins; the returned function when its answer is known. */
-  requestStarted(info: RequestInfo): (code: number) => void {
+  /**
+   * Call when a request begins; the returned function when its answer is known. `resource`: what is served under the path, if anything;
+   * the labels come from it, since the path is whatever strangers send.
+   */
+  requestStarted(info: RequestInfo, query: ApiRequest['query'], resource: Resource | undefined): (code: number) => void {
     const mutating = !['get', 'list', 'watch'].includes(info.verb);
     const startedMs = performance.now();
     if (mutating) this.#inflightMutating++;
@@ -68,19 +72,8 @@ export class Metrics {
     return (code) => {
       if (mutating) this.#inflightMutating--;
       else this.#inflightReading--;
-      const known = info.isResourceRequest && info.resource !== '' && code !== 404;
-      const verb = info.verb.toUpperCase();
-      const scope = !info.isResourceRequest
-        ? ''
-        : info.name && info.verb !== 'list' && info.verb !== 'watch'
-          ? 'resource'
-          : info.namespace
-            ? 'namespace'
-            : 'cluster';
-      const about = known
-        ? `group="${escapeLabel(info.group)}",resource="${escapeLabel(info.resource)}",scope="${scope}",subresource="${escapeLabel(info.subresource)}",verb="${verb}",version="${escapeLabel(info.version)}"`
-        : `group="",resource="",scope="${scope}",subresource="${info.isResourceRequest ? '' : escapeLabel(firstSegment(info.path))}",verb="${verb}",version=""`;
-      bump(this.#requests, `code="${code}",component="apiserver",dry_run="",${about}`);
+      const about = `${aboutOf(info, resource)},verb="${verbOf(info)}",version="${resource?.version ?? ''}"`;
+      bump(this.#requests, `code="${code}",component="apiserver",dry_run="${dryRunOf(query)}",${about}`);
       if (info.verb === 'watch') return;
       let distribution = this.#durations.get(about);
       if (!distribution && this.#durations.size < maxSeries) {
@@ -176,4 +169,38 @@ export class Metrics {
   }
 }
 
-const firstSegment = (path: string): string => path.split('/')[1] ?? '';
+function aboutOf(info: RequestInfo, resource: Resource | undefined): string {
+  const {name, namespace, verb, subresource, isResourceRequest} = info;
+  const scope = !isResourceRequest ? '' : name !== '' || verb === 'create' ? 'resource' : namespace !== '' ? 'namespace' : 'cluster';
+  const sub = resource ? (resource.subresources[subresource]?.name ?? '') : isResourceRequest ? '' : endpointOf(info.path);
+  return `group="${resource?.group ?? ''}",resource="${resource?.resource ?? ''}",scope="${scope}",subresource="${sub}"`;
+}
+
+const endpoints: Readonly<Record<string, string>> = Object.assign(Object.create(null), {
+  api: 'api',
+  apis: 'apis',
+  openapi: 'openapi',
+  version: '/version',
+  metrics: '/metrics',
+  healthz: '/healthz',
+  livez: '/livez',
+  readyz: '/readyz',
+});
+
+const endpointOf = (path: string): string => endpoints[path.split('/', 2)[1] ?? ''] ?? '';
+
+const reportedVerbs: Readonly<Record<string, string>> = {list: 'LIST', watch: 'WATCH', deletecollection: 'DELETECOLLECTION'};
+const reportedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
+const connections = new Set(['exec', 'attach', 'portforward', 'proxy']);
+
+/** The reference reports what was sent, not what it was authorized as: a create is a POST. */
+function verbOf({verb, method, subresource}: RequestInfo): string {
+  if (connections.has(subresource)) return 'CONNECT';
+  return (Object.hasOwn(reportedVerbs, verb) && reportedVerbs[verb]) || (reportedMethods.has(method) ? method : 'OTHER');
+}
+
+function dryRunOf(query: ApiRequest['query']): string {
+  if (query.length === 0) return '';
+  const value = queryValue(query, 'dryRun');
+  return !value ? '' : value === 'All' ? 'All' : 'invalid';
+}

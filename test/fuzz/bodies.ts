@@ -66,7 +66,7 @@ const spellNested = (text: string): string =>
 /** A copy with some members replaced, removed, doubled or added. */
 export function mutated(dice: Dice, object: JsonObject): JsonObject {
   const copy = structuredClone(object);
-  for (let change = dice.pick([0, 1, 1, 2, 4]); change > 0; change--) mutateOnce(dice, copy);
+  for (let change = dice.pick([0, 0, 1, 1, 2, 4]); change > 0; change--) mutateOnce(dice, copy);
   return copy;
 }
 
@@ -173,7 +173,7 @@ const patchTypes = [
 ];
 
 export function patchBody(dice: Dice, sample: JsonObject): Body {
-  const contentType = dice.pick(patchTypes);
+  const contentType = dice.pick(dice.chance(0.8) ? patchTypes.slice(0, 3) : patchTypes);
   const wantsList = contentType === patchTypes[0] ? dice.chance(0.9) : dice.chance(0.05);
   return {bytes: torn(dice, json(wantsList ? jsonPatchOf(dice) : mergePatchOf(dice, sample))), contentType};
 }
@@ -193,7 +193,7 @@ export function objectBody(dice: Dice, sample: JsonObject): Body {
   const roll = dice.random();
   if (roll < 0.05)
     return {bytes: hostile(dice), contentType: dice.pick(['application/json', 'application/yaml', protobuf, 'text/plain', ''])};
-  const object = dice.chance(0.35) ? sample : mutated(dice, sample);
+  const object = dice.chance(0.55) ? sample : mutated(dice, sample);
   if (dice.chance(0.15)) object['metadata'] = {...(object['metadata'] as JsonObject), ...metadataChanges(dice)};
   if (roll < 0.15) return {bytes: torn(dice, yamlOf(dice, object)), contentType: 'application/yaml'};
   if (roll < 0.3) {

@@ -25,7 +25,7 @@ export function judge(request: ApiRequest, response: ApiResponse): string | unde
   if (status < 400) return undefined;
   const bytes = response.body;
   // The errors that the reference says nothing about.
-  if ((status === 404 || status === 406) && bytes === undefined && request.path.startsWith('/openapi/v3')) return undefined;
+  if ((status === 404 || status === 406) && bytes === undefined && request.path.startsWith('/openapi/v')) return undefined;
   if (!(bytes instanceof Uint8Array)) return `an error ${status} without a body`;
   const contentType = String(headers['content-type'] ?? '');
   const text = Buffer.from(bytes).toString();
