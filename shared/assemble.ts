@@ -56,7 +56,7 @@ export function assemble(options: ApiOptions): Assembly {
   const {store, clock = systemClock, log = silent} = options;
   const issuer = options.serviceAccountIssuer ?? defaultIssuer;
   const audiences = [issuer];
-  const caches = new ObjectCaches(store);
+  const caches = new ObjectCaches(store, (error, type, key) => log.error({error: String(error), type, key}, 'a change was not understood'));
   const rbac = new RbacIndex();
   const authorizer = createAuthorizer({rbac: new RbacAuthorizer(rbac)});
   const key = signingKey(options.serviceAccountKey);

@@ -5,6 +5,8 @@ import type {Change, Store, Subscription} from '../storage/contract.ts';
 
 export type CacheListener = (key: string, object: KubeObject | undefined, old: KubeObject | undefined) => void;
 
+export type ListenerFailed = (error: unknown, type: string, key: string) => void;
+
 /** What a cache keeps of an image; undefined when this object is nothing to it. Pure. */
 export type Projection = (key: string, image: Uint8Array) => KubeObject | undefined;
 
@@ -61,16 +63,22 @@ export class ObjectCache {
   readonly #listeners: CacheListener[] = [];
   readonly #arrivals = new Map<string, Set<() => void>>();
   #started: Promise<Subscription> | undefined;
+  readonly #failed: ListenerFailed;
 
-  constructor(store: Store, type: string, projection: Projection = whole) {
+  constructor(store: Store, type: string, projection: Projection = whole, failed: ListenerFailed = () => {}) {
     this.#store = store;
     this.#type = type;
     this.#projection = projection;
+    this.#failed = failed;
   }
 
   /** Resolves when the cache holds what the store held. Idempotent. */
   async start(): Promise<this> {
-    this.#started ??= this.#start();
+    this.#started ??= this.#start().catch((error: unknown) => {
+      // Not for ever: whoever asks next tries again.
+      this.#started = undefined;
+      throw error;
+    });
     await this.#started;
     return this;
   }
@@ -86,7 +94,7 @@ export class ObjectCache {
   /** Called for what is there already and then for each change; `object` is absent for a delete. */
   onChange(listener: CacheListener): void {
     this.#listeners.push(listener);
-    for (const [key, object] of this.#objects) listener(key, object, undefined);
+    for (const [key, object] of this.#objects) this.#tell(listener, key, object, undefined);
   }
 
   /** The object as soon as it is there; undefined when it does not come within `ms`. */
@@ -109,11 +117,16 @@ export class ObjectCache {
   async close(): Promise<void> {
     const started = this.#started;
     this.#started = undefined;
-    (await started)?.close();
+    // One that never came to be has nothing to close.
+    const subscription = await started?.catch(() => undefined);
+    subscription?.close();
   }
 
   async #start(): Promise<Subscription> {
     const scan = await this.#store.scan(this.#type, {prefix: ''});
+    // After a subscription that ended: what went meanwhile is told as gone, since nobody else will.
+    const present = new Set(scan.items.map(({key}) => key));
+    for (const key of [...this.#objects.keys()]) if (!present.has(key)) this.#set(key, undefined);
     for (const item of scan.items) this.#set(item.key, this.#projection(item.key, item.image));
     // A write between here and the first delivery would be acknowledged before the cache knows of it: whoever then asks must not be
     // told of a world without it.
@@ -127,10 +140,10 @@ export class ObjectCache {
         live();
       },
       ended: () => {
-        // The store closed, or compaction ran past us: the next start reads everything again.
         this.#started = undefined;
-        this.#objects.clear();
         live();
+        // Listeners rely on being told, and nobody may come to start this again. Where the store is closed there is no more to tell.
+        this.start().catch(() => {});
       },
     });
     await isLive;
@@ -147,7 +160,16 @@ export class ObjectCache {
     if (object) this.#objects.set(key, object);
     else this.#objects.delete(key);
     if (object) for (const arrived of this.#arrivals.get(key) ?? []) arrived();
-    for (const listener of this.#listeners) listener(key, object, old);
+    for (const listener of this.#listeners) this.#tell(listener, key, object, old);
+  }
+
+  /** A listener that cannot bear an object must keep it from nobody else: not from the others, nor them from what comes later. */
+  #tell(listener: CacheListener, key: string, object: KubeObject | undefined, old: KubeObject | undefined): void {
+    try {
+      listener(key, object, old);
+    } catch (error) {
+      this.#failed(error, this.#type, key);
+    }
   }
 }
 
@@ -155,9 +177,11 @@ export class ObjectCache {
 export class ObjectCaches {
   readonly #store: Store;
   readonly #caches = new Map<string, ObjectCache>();
+  readonly #failed: ListenerFailed | undefined;
 
-  constructor(store: Store) {
+  constructor(store: Store, failed?: ListenerFailed) {
     this.#store = store;
+    this.#failed = failed;
   }
 
   of(type: string): Promise<ObjectCache> {
@@ -178,7 +202,7 @@ export class ObjectCaches {
   #open(id: string, type: string, projection: Projection): Promise<ObjectCache> {
     let cache = this.#caches.get(id);
     if (!cache) {
-      cache = new ObjectCache(this.#store, type, projection);
+      cache = new ObjectCache(this.#store, type, projection, this.#failed);
       this.#caches.set(id, cache);
     }
     return cache.start();
