@@ -126,7 +126,7 @@ export type BodyFormat = {format: Format; mediaType: string};
 /** @throws StatusError 415 */
 export function bodyFormat(contentType: string | undefined): BodyFormat {
   const mediaType = (contentType ?? '').split(';')[0]!.trim().toLowerCase();
-  if (mediaType === '' || mediaType === 'application/json') return {format: 'json', mediaType: 'application/json'};
+  if (!contentType || mediaType === 'application/json') return {format: 'json', mediaType: 'application/json'};
   const format = mediaTypes[mediaType];
   if (format) return {format, mediaType};
   throw unsupportedMediaType(
