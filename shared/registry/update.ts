@@ -138,7 +138,9 @@ async function updateOnce(
     const errors = trusted ? [] : validateForUpdate(strategy, object, old, resource.namespaced, strategyContext);
     if (errors.length > 0) throw invalidObject({group: resource.group, kind: resource.kind}, info.name, errors);
     await admit(attributes, machine.lookups, 'validate');
-    for (const text of strategy.warningsOnUpdate?.(object, old) ?? []) context.warnings.push(text);
+    // Who writes a status, or any part that is not the whole, is not told about the rest.
+    if (subresource === '' || subresource === 'scale')
+      for (const text of strategy.warningsOnUpdate?.(object, old) ?? []) context.warnings.push(text);
     strategy.canonicalize?.(object);
     if (isUnchanged(object, old)) {
       await claimed?.release();
@@ -237,7 +239,8 @@ function checkVersion(context: RequestContext, unconditional: boolean, object: K
   const wanted = parseRevision(object.metadata.resourceVersion);
   if (wanted === undefined || wanted === 0) {
     if (!unconditional)
-      throw invalidObject({group: resource.group, kind: resource.kind}, info.name, [
+      // Here the reference names the resource, not the kind.
+      throw invalidObject({group: resource.group, kind: resource.resource}, info.name, [
         {type: 'FieldValueInvalid', field: 'metadata.resourceVersion', message: 'Invalid value: 0: must be specified for an update'},
       ]);
     return;

@@ -27,11 +27,11 @@ export const containerImages = (spec: Part): string =>
 const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 export const byKey = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number => byText(a, b);
 
-/** `a=1,b=2`, or `<none>`. */
+/** `a=1,b=2`, or `<none>`. In the order of the pairs as text: `a.b=1` goes before `a=1`. */
 export const labelsText = (labels: Record<string, string> | undefined): string =>
   entries(labels)
-    .sort(byKey)
     .map(([key, value]) => `${key}=${value}`)
+    .sort(byText)
     .join(',') || none;
 
 /** A selector as a query would have it; undefined when it is no valid one. */
