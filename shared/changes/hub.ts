@@ -66,7 +66,8 @@ export class Hub {
 
   /** Joins live delivery when nothing lies between `position` and it; false when there is more to pull from the log first. */
   join(watcher: LiveWatcher, position: Revision): boolean {
-    if (position < this.#through) return false;
+    // A subscription that has just ended would never tell it of anything.
+    if (!this.#subscription || position < this.#through) return false;
     this.#watchers.add(watcher);
     return true;
   }
@@ -78,7 +79,9 @@ export class Hub {
   async close(): Promise<void> {
     const subscription = this.#subscription;
     this.#subscription = undefined;
-    (await subscription)?.close();
+    // One that never came to be has nothing to close.
+    const opened = await subscription?.catch(() => undefined);
+    opened?.close();
   }
 
   async #subscribe(): Promise<Subscription> {
@@ -86,8 +89,8 @@ export class Hub {
     this.#through = from;
     return this.#store.subscribe(this.type, from, {
       changes: (changes, through) => {
-        this.#live = true;
         this.#through = through;
+        if (!this.#live) this.#askWhetherLive();
         if (changes.length === 0 || this.#watchers.size === 0) return;
         const events = changes.map((change) => new FeedEvent(change));
         for (const watcher of this.#watchers) watcher.offer(events);
@@ -101,6 +104,16 @@ export class Hub {
         for (const watcher of watchers) watcher.ended(error);
       },
     });
+  }
+
+  /** A store that has more than one page of the past to tell is not live with the first: bookmarks would run ahead of the rest. */
+  #askWhetherLive(): void {
+    const through = this.#through;
+    const subscription = this.#subscription;
+    const judge = (head: Revision): void => {
+      if (through >= head && subscription && subscription === this.#subscription) this.#live = true;
+    };
+    this.#store.head(this.type).then(judge, () => {});
   }
 }
 

@@ -1,6 +1,6 @@
 /** A watch: where it starts, in which form its events are, and when it ends. The stream itself is changes/watcher.ts. */
 import type {FeedEvent} from '../changes/hub.ts';
-import {type EventType, type WatchEncoder, watchStream} from '../changes/watcher.ts';
+import {type EventType, type WatchEncoder, type WatchOptions, watchStream} from '../changes/watcher.ts';
 import {StatusError, tooLargeResourceVersion} from '../errors.ts';
 import type {ListOptions} from '../http/list-options.ts';
 import type {ApiResponse} from '../http/messages.ts';
@@ -41,15 +41,17 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
     prefix,
     ...(matches && {matches}),
   };
-  const started = machine.metrics.watchStarted(resource);
   const stream = {
     ...common,
     bookmarks: options.allowWatchBookmarks,
     timeoutMs: timeoutOf(options),
     signal: request.signal,
     drain: machine.drain,
-    onClose: started.closed,
-    onReplay: started.replayed,
+  };
+  /** Counted from when nothing can fail any more. */
+  const open = (more: Pick<WatchOptions, 'from' | 'initial' | 'initialEventsEnd'>) => {
+    const {closed, replayed} = machine.metrics.watchStarted(resource);
+    return {status: 200, headers, body: watchStream({...stream, ...more, onClose: closed, onReplay: replayed})};
   };
   const headers = {'cache-control': 'no-cache, private', 'content-type': representation.contentType};
 
@@ -57,21 +59,14 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
   const withState = options.sendInitialEvents ?? wanted === 0;
   if (!withState) {
     const from = fromNow ? await machine.store.head(resource.storageType) : wanted;
-    return {status: 200, headers, body: watchStream({...stream, from})};
+    return open({from});
   }
   if (wanted > 0) {
     const head = await waitForRevision(machine, resource.storageType, wanted);
-    if (head < wanted) {
-      started.closed();
-      return {status: 200, headers, body: only(encoder.error(tooLargeResourceVersion(options.resourceVersion, head)))};
-    }
+    if (head < wanted) return {status: 200, headers, body: only(encoder.error(tooLargeResourceVersion(options.resourceVersion, head)))};
   }
   const scan = await machine.store.scan(resource.storageType, {prefix, ...(matches && {filter: matches})});
-  return {
-    status: 200,
-    headers,
-    body: watchStream({...stream, from: scan.revision, initial: scan.items, initialEventsEnd: options.allowWatchBookmarks}),
-  };
+  return open({from: scan.revision, initial: scan.items, initialEventsEnd: options.allowWatchBookmarks});
 }
 
 const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
