@@ -78,7 +78,8 @@ async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes,
       deprecation = deprecationOf(resource);
       if (deprecation) {
         const {group, version, subresource} = info;
-        machine.metrics.requestedDeprecated({group, version, resource: resource.resource, subresource, removed_release: ''});
+        if (subresource === '' || Object.hasOwn(resource.subresources, subresource))
+          machine.metrics.requestedDeprecated({group, version, resource: resource.resource, subresource, removed_release: ''});
       }
       response = await handleResource({machine, request, info, user, resource, warnings});
     } else response = await nonResource.answer(request, info);

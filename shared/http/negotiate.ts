@@ -29,12 +29,13 @@ export const listOffer: Offer = {...objectOffer, collection: true};
 export const plainOffer: Offer = {formats: ['json', 'yaml', 'protobuf'], transforms: false, stream: false};
 export const watchOffer: Offer = {formats: ['json', 'protobuf'], transforms: true, stream: true, collection: true};
 
-const mediaTypes: Record<string, Format> = {
+/** By what strangers send: without a prototype, `constructor` is none. */
+const mediaTypes: Record<string, Format> = Object.assign(Object.create(null), {
   'application/json': 'json',
   'application/yaml': 'yaml',
   'application/vnd.kubernetes.protobuf': 'protobuf',
   'application/vnd.cluster.protobuf': 'protobuf',
-};
+});
 const nameOf: Record<Format, string> = {
   json: 'application/json',
   yaml: 'application/yaml',

@@ -25,8 +25,10 @@ export const patch: Handler = async (context) => {
   refuseUnknownPatch(request.headers);
   const options = writeOptions('PatchOptions', request.query);
   const patcher = patcherFor(context, options.fieldValidation);
+  const warnedBefore = context.warnings.length;
   const written = await updateObject(context, options, (old) => {
-    context.warnings.length = 0;
+    // What an attempt that lost its race warned of is said again by the next one.
+    context.warnings.length = warnedBefore;
     const patched = decodePatched(context, patcher.apply(served(resource, old)), options.fieldValidation, patcher);
     matchName(context, patched);
     matchNamespace(context, patched);
