@@ -27,7 +27,7 @@ describe.skipIf(!kubectl)('manifests are applied twice and deleted', () => {
     const name = basename(path, '.yaml');
     test(name, {timeout: storyLimitMs}, () => install(name, path));
   }
-  test.skipIf(published.length > 0)('published ones: not here (npm run test:setup fetches them)', () => {});
+  if (published.length === 0) test.skip('published ones: not here, npm run test:setup fetches them', () => {});
 });
 
 async function install(name: string, path: string): Promise<void> {
