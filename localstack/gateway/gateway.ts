@@ -14,15 +14,14 @@ import {brokenRequest} from './broken.ts';
 import {http1} from './http1.ts';
 import {Http2Desk} from './http2.ts';
 import {
-  handshakeMs,
-  headersMs,
   idleMs,
   maxConcurrentStreams,
   maxHeaderFields,
-  requestMs,
+  type Patience,
   sessionMemoryMiB,
   streamWindowBytes,
   tcpKeepAliveMs,
+  usualPatience,
 } from './transport-limits.ts';
 
 export interface GatewayOptions {
@@ -34,6 +33,8 @@ export interface GatewayOptions {
   log?: Log;
   /** Every request leaves a line in the log. */
   trace?: boolean;
+  /** How long slow clients are waited for; for tests, which are not as patient. */
+  patience?: Partial<Patience>;
 }
 
 export interface Gateway {
@@ -61,12 +62,13 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   const waiting: Pick<Api, 'handle'> = {handle: async (request) => (await opening).handle(request)};
   const desk: Desk = {api: waiting, log: options.log, closing: false, inFlight: 0, bodies: new BodyBudget(), trace: options.trace ?? false};
 
+  const patience: Patience = {...usualPatience, ...options.patience};
   const second = createHttp2Server({
     settings: {maxConcurrentStreams, initialWindowSize: streamWindowBytes, maxHeaderListSize: maxHeaderBytes, enablePush: false},
     maxSessionMemory: sessionMemoryMiB,
     maxHeaderListPairs: maxHeaderFields,
   });
-  const sessions = new Http2Desk(desk);
+  const sessions = new Http2Desk(desk, patience);
   second.on('session', (session: ServerHttp2Session) => sessions.session(session));
   second.on('stream', (stream: ServerHttp2Stream, headers) => sessions.stream(stream, headers));
 
@@ -80,11 +82,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
       minVersion: 'TLSv1.2',
       ciphers,
       honorCipherOrder: true,
-      handshakeTimeout: handshakeMs,
+      handshakeTimeout: patience.handshakeMs,
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: headersMs,
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: 5_000,
+      headersTimeout: patience.headersMs,
+      requestTimeout: patience.requestMs,
+      connectionsCheckingInterval: patience.checkMs,
       keepAliveTimeout: idleMs,
       keepAlive: true,
       keepAliveInitialDelay: tcpKeepAliveMs,
@@ -94,6 +96,8 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   );
   server.maxHeadersCount = maxHeaderFields;
   server.on('clientError', brokenRequest(desk));
+  // Nothing can be said to a client with which TLS has not come about: words to it would wait for a handshake that never is.
+  server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
 
   // One listener, two protocols: Node's own HTTP/1 takes what ALPN does not give to HTTP/2.
   const [first] = server.listeners('secureConnection');
@@ -108,7 +112,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     sockets.add(socket);
     socket.on('close', () => sockets.delete(socket));
   });
-  const sweeper = setInterval(() => sessions.sweep(Date.now()), 5_000);
+  const sweeper = setInterval(() => sessions.sweep(Date.now()), patience.checkMs);
   sweeper.unref();
 
   await new Promise<void>((resolve, reject) => {

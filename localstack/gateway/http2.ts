@@ -11,7 +11,7 @@ import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
 import {carry, pump} from './stream.ts';
 import {parseTarget} from './target.ts';
-import {connectionWindowBytes, idleMs, pieceBytes, requestMs} from './transport-limits.ts';
+import {connectionWindowBytes, idleMs, type Patience, pieceBytes} from './transport-limits.ts';
 
 interface SessionState {
   peer: Peer;
@@ -24,8 +24,11 @@ export class Http2Desk {
   /** Streams whose body is still coming, and until when it may. */
   readonly #uploads = new Map<ServerHttp2Stream, number>();
 
-  constructor(desk: Desk) {
+  readonly #patience: Patience;
+
+  constructor(desk: Desk, patience: Patience) {
     this.#desk = desk;
+    this.#patience = patience;
   }
 
   session(session: ServerHttp2Session): void {
@@ -35,8 +38,15 @@ export class Http2Desk {
     // A client that breaks the protocol or vanishes is its own loss.
     session.on('error', () => {});
     session.on('close', () => this.#sessions.delete(session));
-    session.setTimeout(idleMs, () => {
-      if (state.openStreams === 0) session.close();
+    let greeted = false;
+    session.setTimeout(this.#patience.handshakeMs, () => {
+      if (!greeted) session.destroy();
+      else if (state.openStreams === 0) session.close();
+    });
+    // A client begins with its settings; one that does not is none.
+    session.once('remoteSettings', () => {
+      greeted = true;
+      session.setTimeout(idleMs);
     });
   }
 
@@ -67,7 +77,7 @@ export class Http2Desk {
       return;
     }
     if (headers.expect === '100-continue') stream.additionalHeaders({':status': 100});
-    this.#uploads.set(stream, Date.now() + requestMs);
+    this.#uploads.set(stream, Date.now() + this.#patience.requestMs);
     collectBody(stream, this.#desk.bodies, (body) => {
       this.#uploads.delete(stream);
       if (body === 'gone') return;

@@ -1,11 +1,18 @@
 /** Bounds of the transport, each with its reason. What bounds the API itself is in shared/limits.ts. */
 
-/** A client that connects and says nothing. */
-export const handshakeMs = 10_000;
-/** From connection (or the end of the last request) to the end of the headers; the reference's own. */
-export const headersMs = 32_000;
-/** A whole request with its body; the reference's request timeout. */
-export const requestMs = 60_000;
+/** How long slow clients are waited for. */
+export interface Patience {
+  /** A client that connects and says nothing. */
+  handshakeMs: number;
+  /** From connection (or the end of the last request) to the end of the headers. */
+  headersMs: number;
+  /** A whole request with its body. */
+  requestMs: number;
+  /** How often it is looked whose time is up. */
+  checkMs: number;
+}
+/** Headers and requests have the reference's times. */
+export const usualPatience: Patience = {handshakeMs: 10_000, headersMs: 32_000, requestMs: 60_000, checkMs: 5_000};
 /** Longer than the 90 s after which Go clients drop idle connections: the client should be the one who closes. */
 export const idleMs = 100_000;
 /** Dead peers are found by the kernel. */
