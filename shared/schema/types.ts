@@ -159,13 +159,16 @@ const types = new Map<string, Type>();
 /** The struct of a kind; undefined for kinds that no served group version has. */
 export function typeByKind({group, version, kind}: GroupVersionKind): StructType | undefined {
   const index = loadData('types/index') as Record<string, string>;
-  const file = index[groupVersion({group, version})];
-  const name = file === undefined ? undefined : fileOf(file).kinds[kind];
+  const file = own(index, groupVersion({group, version}));
+  const name = file === undefined ? undefined : own(fileOf(file).kinds, kind);
   if (name === undefined && (file !== undefined || group === 'meta.k8s.io') && everywhere.has(kind))
     return typeByRef(`meta/v1.${kind}`) as StructType;
   if (file === undefined || name === undefined) return undefined;
   return typeByRef(name.includes('.') ? name : `${dotted(file)}.${name}`) as StructType;
 }
+
+/** Strangers name versions and kinds: what every object inherits is none. */
+const own = <T>(record: Record<string, T>, key: string): T | undefined => (Object.hasOwn(record, key) ? record[key] : undefined);
 
 /** Kinds of the machinery, registered in every group version. */
 const everywhere = new Set([
@@ -184,7 +187,7 @@ const everywhere = new Set([
 
 /** The kinds that a group version registers. */
 export function kindsOf(gv: {group: string; version: string}): readonly string[] {
-  const file = (loadData('types/index') as Record<string, string>)[groupVersion(gv)];
+  const file = own(loadData('types/index') as Record<string, string>, groupVersion(gv));
   return file === undefined ? [] : Object.keys(fileOf(file).kinds);
 }
 
