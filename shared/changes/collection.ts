@@ -69,6 +69,8 @@ export class Collections {
           const changes = await this.#store.log(type, kept.revision, head);
           if (changes.length > 0) apply(kept, changes);
           kept.revision = head;
+          // It has outgrown what is kept: this last list is answered from it, later ones are scanned.
+          if (kept.bytes > maxCollectionBytes) this.#drop(type);
         } catch (error) {
           if (!isStoreError(error, 'Compacted')) throw error;
           this.#drop(type);
@@ -134,7 +136,8 @@ function viewOf(kept: Kept, prefix: string): CollectionView {
       while (end < kept.items.length && kept.items[end]!.key.startsWith(prefix)) end++;
     }
     view = {revision: kept.revision, items: prefix ? kept.items.slice(start, end) : kept.items.slice(), derived: new Map()};
-    kept.views.set(prefix, view);
+    // Of namespaces that hold nothing there are as many as strangers care to name.
+    if (view.items.length > 0 || prefix === '') kept.views.set(prefix, view);
   }
   view.revision = kept.revision;
   return {...view};
@@ -144,11 +147,13 @@ function apply(kept: Kept, changes: readonly (Stored & {operation: string})[]): 
   for (const change of changes) {
     const at = lowerBound(kept.items, change.key);
     const present = kept.items[at]?.key === change.key;
+    if (present) kept.bytes -= kept.items[at]!.image.length;
     if (change.operation === 'delete') {
       if (present) kept.items.splice(at, 1);
     } else {
       const item: Stored = {key: change.key, revision: change.revision, image: change.image, index: change.index};
       kept.items.splice(at, present ? 1 : 0, item);
+      kept.bytes += item.image.length;
     }
     for (const prefix of kept.views.keys()) if (change.key.startsWith(prefix)) kept.views.delete(prefix);
   }
