@@ -152,8 +152,7 @@ describe('addresses', () => {
   ])('--listen %s is reached at %s', (listen, url) => expect(urlOf(parseListen(listen))).toBe(url));
 
   test.each(['6443', 'a', '127.0.0.1:70000', '::1:6443', ''])('--listen %s is refused', (listen) =>
-    expect(() => parseListen(listen)).toThrow('ADDRESS:PORT'),
-  );
+    expect(() => parseListen(listen)).toThrow('ADDRESS:PORT'));
 
   test.each([
     ['10.0.0.0/24', '10.0.0.1'],

@@ -91,10 +91,9 @@ const kinds = new Set([...bases.values()].map(({object}) => object.kind));
 
 describe.each([...kinds])('%s', (kind) => {
   const own = cases.filter(({base}) => bases.get(base).object.kind === kind);
-  test.each(own.map((each) => [`${each.base} ${each.mode} ${JSON.stringify(each.mutation).slice(0, 100)}`, each] as const))(
-    '%s',
-    (_title, each) => {
-      expect(causesOf(each)).toEqual((each.causes ?? []).map(longText));
-    },
-  );
+  test.each(
+    own.map((each) => [`${each.base} ${each.mode} ${JSON.stringify(each.mutation).slice(0, 100)}`, each] as const),
+  )('%s', (_title, each) => {
+    expect(causesOf(each)).toEqual((each.causes ?? []).map(longText));
+  });
 });

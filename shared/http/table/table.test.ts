@@ -168,18 +168,17 @@ describe.skipIf(!existsSync(facts))('the columns that the facts tell', () => {
   }
   const columns: Record<string, Fact[] | {like?: string}> = existsSync(facts) ? JSON.parse(readFileSync(facts, 'utf8')).columns : {};
 
-  test.each(Object.entries(columns).filter((entry): entry is [string, Fact[]] => Array.isArray(entry[1])))(
-    'are those of %s',
-    (path, wanted) => {
-      const parts = path.split('/');
-      const [group, resource] = [parts.length === 3 ? parts[0]! : '', parts.at(-1)!];
-      const kind = kindOf(group, resource);
-      const table = kind ? printersFor(kind.group, kind.kind)! : plainTable;
-      expect(table.columns.map(({description: _, ...column}) => column)).toEqual(
-        wanted.map(({name, type, format, priority}) => ({name, type, format, priority})),
-      );
-    },
-  );
+  test.each(
+    Object.entries(columns).filter((entry): entry is [string, Fact[]] => Array.isArray(entry[1])),
+  )('are those of %s', (path, wanted) => {
+    const parts = path.split('/');
+    const [group, resource] = [parts.length === 3 ? parts[0]! : '', parts.at(-1)!];
+    const kind = kindOf(group, resource);
+    const table = kind ? printersFor(kind.group, kind.kind)! : plainTable;
+    expect(table.columns.map(({description: _, ...column}) => column)).toEqual(
+      wanted.map(({name, type, format, priority}) => ({name, type, format, priority})),
+    );
+  });
 });
 
 /** Kinds with a table, found by trying the plural. */
