@@ -200,3 +200,26 @@ test('at most one owner is the controller', async () => {
   const two = await api.post(configMaps, owned('two', [owner, {...owner, metadata: {name: 'x', uid: 'y'}}], {controller: true}));
   expect(two.body.message).toContain('Only one reference can have Controller set to true');
 });
+
+test('the lease of a node goes with it', async () => {
+  const node = await make({apiVersion: 'v1', kind: 'Node', metadata: {name: 'n1'}}, '/api/v1/nodes');
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+  const ownerReferences = [{apiVersion: 'v1', kind: 'Node', name: 'n1', uid: node.metadata.uid}];
+  await make({metadata: {name: 'n1', ownerReferences}, spec: {holderIdentity: 'n1'}}, leases);
+  await api.delete('/api/v1/nodes/n1');
+  await gone('n1', leases);
+});
+
+test('who is adopted while its last owner goes stays', async () => {
+  const [first, second] = [await make(configMap('first')), await make(configMap('second'))];
+  const {metadata} = owned('child', [second]) as unknown as {metadata: {ownerReferences: object[]}};
+  for (let round = 0; round < 10; round++) {
+    const owner = round === 0 ? first : await make(configMap(`first-${round}`));
+    await make(owned(`child-${round}`, [owner]));
+    const adopted = api.mergePatch(`${configMaps}/child-${round}`, {metadata: {ownerReferences: metadata.ownerReferences}});
+    await api.delete(`${configMaps}/${owner.metadata.name}`);
+    expect((await adopted).code).toBe(200);
+  }
+  await settled();
+  for (let round = 0; round < 10; round++) expect(await ownersOf(`child-${round}`)).toEqual(['second']);
+});

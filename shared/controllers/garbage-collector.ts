@@ -26,8 +26,8 @@ interface Node {
 const foreground = 'foregroundDeletion';
 const orphan = 'orphan';
 
-/** Types whose objects come and go quickly and are never owners or owned in a way that matters. */
-const ignoredTypes = new Set(['events', 'leases.coordination.k8s.io', 'servicenodeports.internal']);
+/** Types whose objects come and go quickly and are nobody's dependents. Leases are: a node's goes with the node. */
+const ignoredTypes = new Set(['events', 'servicenodeports.internal']);
 
 export class GarbageCollector {
   readonly #client: Client;
@@ -153,9 +153,13 @@ export class GarbageCollector {
         : node.finalizers.includes(foreground)
           ? 'Foreground'
           : 'Background';
-    await this.#tolerating(() =>
-      this.#client.delete(this.#pathOf(node), node.name, {preconditions: {uid: node.uid}, propagationPolicy: policy}),
-    );
+    await this.#tolerating(async () => {
+      const path = this.#pathOf(node);
+      const {uid, resourceVersion, ownerReferences = []} = (await this.#client.get(path, node.name)).metadata;
+      // Somebody adopted it meanwhile: the change that says so brings it back here.
+      if (uid !== node.uid || !sameJson(ownerReferences, node.owners)) return;
+      await this.#client.delete(path, node.name, {preconditions: {uid, resourceVersion}, propagationPolicy: policy});
+    });
   }
 
   /** Whether an owner is there: by the graph, else by asking. */
