@@ -53,8 +53,8 @@ module.exports = {
     closed(
       'registry-below-http',
       room('registry'),
-      // Writing a role asks whether the writer may grant it: the one question about rights that needs the object.
-      '^shared/(auth/(?!rbac/escalation)|controllers/)',
+      // Two questions about rights need the object: may the writer of a role grant it, may a PUT create what is not there.
+      '^shared/(auth/(?!rbac/(escalation|rbac-index)|authorize)|controllers/)',
       'who asks has been settled before',
     ),
     closed(

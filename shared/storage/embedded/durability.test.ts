@@ -8,7 +8,7 @@ import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {seededRandom} from '../faults.ts';
-import {type Bundle, bundled} from './bundle.ts';
+import {type Bundle, bundled} from './testing/bundle.ts';
 import {openEmbedded} from './open.ts';
 
 let path: string;

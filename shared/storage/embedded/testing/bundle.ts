@@ -4,7 +4,7 @@ import {mkdir, mkdtemp, readFile, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
-const here = fileURLToPath(new URL('.', import.meta.url));
+const here = fileURLToPath(new URL('..', import.meta.url));
 
 export interface Bundle {
   file: string;
