@@ -158,6 +158,8 @@ async function judgeWorld(api: TestApi, report: FuzzReport, found: (what: string
       if (within === namespace || (within === undefined && api.clock.now() % 2 === 0)) await sweep(api, path, resource.resource);
     }
   }
+  // However it went: the next round needs it again.
+  await api.ask('POST', '/api/v1/namespaces', {metadata: {name: namespace}}, {}, asAdmin);
   // History and Events expire, delayed work gets its turn.
   api.clock.advance(2 * 3_600_000);
   await new Promise((resolve) => setTimeout(resolve, 0));
