@@ -52,6 +52,8 @@ export class Controllers {
     await this.#options.warmUp();
     this.#stopBootstrap = await bootstrap({client, machine, options});
     await this.#namespaces.start();
+    // Stopped before it had begun: nobody would stop what begins now.
+    if (this.#stopped) return this.stop();
     this.#retention.start();
     this.#repair.start();
     this.#started = true;

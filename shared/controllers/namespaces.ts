@@ -114,6 +114,8 @@ export class NamespaceController {
     const namespaces = {groupVersion: 'v1', resource: 'namespaces'};
     await this.#ignoringGone(async () => {
       const object = await this.#client.get(namespaces, name);
+      // Somebody else finalized it meanwhile, and this one is another by the same name.
+      if (!object.metadata.deletionTimestamp) return;
       object['spec'].finalizers = (object['spec'].finalizers ?? []).filter((each: string) => each !== finalizer);
       await this.#client.update(namespaces, object, 'finalize');
     });

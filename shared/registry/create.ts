@@ -13,7 +13,7 @@ import {isStoreError, type Stored} from '../storage/contract.ts';
 import {decodeObject} from './body.ts';
 import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts';
 import {imageEncoder} from './encode.ts';
-import {createHook} from './hooks.ts';
+import {createHook, giveBack, settle} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import {respondImage, respondObject, served} from './respond.ts';
 import {timestamp} from './time.ts';
@@ -108,7 +108,7 @@ async function write(context: RequestContext, object: KubeObject, options: Write
     strategy.canonicalize?.(object);
     if (options.dryRun) {
       await refuseTaken(context, object);
-      await claimed?.release();
+      await giveBack(context, claimed);
       return {object};
     }
     const stored = await machine.store.append({
@@ -119,10 +119,10 @@ async function write(context: RequestContext, object: KubeObject, options: Write
       encode: imageEncoder(object),
       index: indexOf(strategy, object),
     });
-    await hook.after?.();
+    await settle(context, hook);
     return {object, stored};
   } catch (error) {
-    await claimed?.release();
+    await giveBack(context, claimed, error);
     if (isStoreError(error, 'Exists')) throw alreadyExists(subjectOf(resource), metadata.name!);
     throw error;
   }

@@ -13,7 +13,7 @@ import type {KubeObject} from '../object.ts';
 import {isStoreError, type Stored} from '../storage/contract.ts';
 import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts';
 import {decodeImage, imageEncoder} from './encode.ts';
-import {deleteHook} from './hooks.ts';
+import {deleteHook, settle} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import {encodeBody, headersFor, respondObject, served} from './respond.ts';
 import {timestamp} from './time.ts';
@@ -92,7 +92,7 @@ async function deleteOnce(context: RequestContext, stored: Stored, name: string,
     // Kinds that know grace say in their last state that none is left.
     if (grace !== undefined) markDeleted(marked, old, 0, now);
     const gone = await removeStored(context, stored, grace === undefined ? old : marked);
-    await deleteHook(context, old).after?.();
+    await settle(context, deleteHook(context, old));
     return {object: decodeImage(gone.image), removed: true};
   }
   markDeleted(marked, old, grace ?? 0, now);

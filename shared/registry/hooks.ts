@@ -5,6 +5,7 @@
 import {checkEscalation} from '../auth/rbac/escalation.ts';
 import type {WriteOptions} from '../http/write-options.ts';
 import type {KubeObject} from '../object.ts';
+import {isStoreError} from '../storage/contract.ts';
 import type {RequestContext} from './context.ts';
 
 export interface Claim {
@@ -17,6 +18,25 @@ export interface Hook {
 }
 
 const none: Hook = {};
+
+/** After the write: it has happened and is answered as such. What is left undone here the repair of claims does. */
+export async function settle({machine}: RequestContext, hook: Hook): Promise<void> {
+  try {
+    await hook.after?.();
+  } catch (error) {
+    machine.log.warn({error: String(error)}, 'claims are left to be repaired');
+  }
+}
+
+/** After a write that failed with `error`. When nobody can say whether it did, the claims stay: the repair frees what no service uses. */
+export async function giveBack({machine}: RequestContext, claim: Claim | undefined, error?: unknown): Promise<void> {
+  if (!claim || isStoreError(error, 'OutcomeUnknown')) return;
+  try {
+    await claim.release();
+  } catch (failure) {
+    machine.log.warn({error: String(failure)}, 'claims are left to be repaired');
+  }
+}
 
 export function createHook(context: RequestContext, object: KubeObject, options: WriteOptions): Hook {
   return hookFor(context, object, undefined, options.dryRun);

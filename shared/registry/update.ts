@@ -23,7 +23,7 @@ import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts'
 import {createObject, matchNamespace} from './create.ts';
 import {removeStored} from './delete.ts';
 import {decodeImage, imageEncoder} from './encode.ts';
-import {deleteHook, updateHook} from './hooks.ts';
+import {deleteHook, giveBack, settle, updateHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import type {Resource} from './resource.ts';
 import {respondImage, respondObject, served} from './respond.ts';
@@ -143,18 +143,18 @@ async function updateOnce(
       for (const text of strategy.warningsOnUpdate?.(object, old) ?? []) context.warnings.push(text);
     strategy.canonicalize?.(object);
     if (isUnchanged(object, old)) {
-      await claimed?.release();
+      await giveBack(context, claimed);
       return {object: old, stored};
     }
     if (options.dryRun) {
-      await claimed?.release();
+      await giveBack(context, claimed);
       return {object};
     }
     // The last finalizer is gone from an object that waits to be deleted: this write removes it.
     if (isFinished(object, subresource)) {
       const removed = await removeStored(context, stored, object);
-      await hook.after?.();
-      await deleteHook(context, object).after?.();
+      await settle(context, hook);
+      await settle(context, deleteHook(context, object));
       return {object, stored: removed};
     }
     const written = await machine.store.append({
@@ -165,10 +165,10 @@ async function updateOnce(
       encode: imageEncoder(object),
       index: indexOf(strategy, object),
     });
-    await hook.after?.();
+    await settle(context, hook);
     return {object, stored: written};
   } catch (error) {
-    await claimed?.release();
+    await giveBack(context, claimed, error);
     throw error;
   }
 }
