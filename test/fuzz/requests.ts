@@ -191,7 +191,8 @@ export function fuzzRequest(dice: Dice, corpus: readonly Sample[]): FuzzRequest 
   const method = dice.chance(0.92) ? dice.pick(methods.slice(0, 8)) : dice.pick(methods);
   const wanted = pathFor(dice, method, sample);
   // Without its namespace nothing else would be stored any more.
-  const path = method === 'DELETE' && wanted.replace(/\/+$/, '').endsWith(`/namespaces/${namespace}`) ? '/api/v1/namespaces/nowhere' : wanted;
+  const path =
+    method === 'DELETE' && wanted.replace(/\/+$/, '').endsWith(`/namespaces/${namespace}`) ? '/api/v1/namespaces/nowhere' : wanted;
   const body = bodyFor(dice, method, path, sample);
   const user = dice.pick(users);
   return {
