@@ -8,8 +8,8 @@ import {join} from 'node:path';
 import type {Readable} from 'node:stream';
 import {afterAll, afterEach, beforeAll, beforeEach, describe, expect, test} from 'vitest';
 import {seededRandom} from '../faults.ts';
-import {type Bundle, bundled} from './testing/bundle.ts';
 import {openEmbedded} from './open.ts';
+import {type Bundle, bundled} from './testing/bundle.ts';
 
 let path: string;
 let engine: Bundle;

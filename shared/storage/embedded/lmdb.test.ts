@@ -8,9 +8,9 @@ import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
 import {ManualClock} from '../../clock.ts';
 import {create, failureOf, keysOf, Listener, pods, remove, textOf, told, until, update} from '../suite/helpers.ts';
-import {bundled} from './testing/bundle.ts';
 import {type Row, rowsOf, writeFixture, writeRows} from './fixture.ts';
 import {openEmbedded} from './open.ts';
+import {bundled} from './testing/bundle.ts';
 
 let path: string;
 beforeEach(async () => {
