@@ -117,6 +117,18 @@ describe('an object that is not there', () => {
   });
 });
 
+test('a generation is what the server counted, whatever is sent', async () => {
+  await made('counted', {metadata: {name: 'counted', generation: 5}});
+  const {code, body} = await api.put(
+    `${configMaps}/counted`,
+    configMap('counted', {metadata: {name: 'counted', generation: 9}, data: {k: '2'}}),
+  );
+  expect([code, body.metadata.generation]).toEqual([200, 5]);
+  await made('uncounted');
+  const patched = await api.mergePatch(`${configMaps}/uncounted`, {metadata: {generation: 9}, data: {k: '2'}});
+  expect([patched.code, patched.body.metadata.generation]).toEqual([200, undefined]);
+});
+
 test('writers that read before they write lose nothing', async () => {
   await made('counter', {data: {n: '0'}});
   const increment = async (): Promise<void> => {

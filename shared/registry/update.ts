@@ -254,6 +254,8 @@ function keepServerFields(object: KubeObject, old: KubeObject): void {
   const was = old.metadata;
   delete metadata.selfLink;
   metadata.uid ??= was.uid!;
+  if (was.generation === undefined) delete metadata.generation;
+  else metadata.generation = was.generation;
   if (was.creationTimestamp) metadata.creationTimestamp = was.creationTimestamp;
   if (was.deletionTimestamp) metadata.deletionTimestamp = was.deletionTimestamp;
   else delete metadata.deletionTimestamp;
