@@ -40,8 +40,7 @@ describe('values in the formats of kube-apiserver', () => {
 
   test.each(['10.0.0.0/24', '10.0.0.0/16,fd00::/108'])('%s is a service range', (text) => expect(cidrs(text)).toBe(text));
   test.each(['10.0.0.0', '10.0.0/24', '300.0.0.0/8', '10.0.0.0/33', '10.0.0.0/8,10.1.0.0/16', 'x/8'])('%s is none', (text) =>
-    expect(() => cidrs(text)).toThrow(),
-  );
+    expect(() => cidrs(text)).toThrow());
 
   test('what needs the life cycle of versions is refused until it is there', () => {
     expect(emulatedVersion('kube=1.36')).toBe('1.36');

@@ -4,11 +4,13 @@ import {configMap, configMaps, TestApi} from '../../test/api.ts';
 let api: TestApi;
 beforeAll(async () => {
   api = await TestApi.start();
-  for (const name of ['a', 'b', 'c', 'd', 'e']) await api.post(configMaps, configMap(name, {metadata: {name, labels: {odd: String('ace'.includes(name))}}}));
+  for (const name of ['a', 'b', 'c', 'd', 'e'])
+    await api.post(configMaps, configMap(name, {metadata: {name, labels: {odd: String('ace'.includes(name))}}}));
 });
 afterAll(() => api.close());
 
-const names = (answer: {body: {items: {metadata: {name: string}}[]}}) => answer.body.items.map((item) => item.metadata.name).filter((name) => name !== 'kube-root-ca.crt');
+const names = (answer: {body: {items: {metadata: {name: string}}[]}}) =>
+  answer.body.items.map((item) => item.metadata.name).filter((name) => name !== 'kube-root-ca.crt');
 
 describe('a list in chunks', () => {
   test('keeps the version of its first chunk while objects come and go', async () => {
@@ -45,7 +47,11 @@ describe('a list in chunks', () => {
   test.each([
     ['not base64 of JSON', 'abc', 'continue key is not valid'],
     ['another version', 'eyJ2IjoidjkiLCJydiI6NSwic3RhcnQiOiJhIn0', 'server does not recognize this encoded version v9'],
-    ['a path out of its prefix', Buffer.from('{"v":"meta.k8s.io/v1","rv":5,"start":"../x"}').toString('base64url'), 'continue key is not valid'],
+    [
+      'a path out of its prefix',
+      Buffer.from('{"v":"meta.k8s.io/v1","rv":5,"start":"../x"}').toString('base64url'),
+      'continue key is not valid',
+    ],
   ])('a token that is %s is 400', async (_what, token, words) => {
     const answer = await api.get(`${configMaps}?continue=${token}`);
     expect(answer.code).toBe(400);

@@ -49,10 +49,15 @@ test('without a version it begins with what there is', async () => {
 
 test('sendInitialEvents closes the state with a marked bookmark', async () => {
   await api.post(configMaps, labelled('a', 'x'));
-  const watch = await api.watch(`${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=app`);
+  const watch = await api.watch(
+    `${configMaps}?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&labelSelector=app`,
+  );
   const [added, mark] = await watch.next(2);
   expect(added!.type).toBe('ADDED');
-  expect(mark).toMatchObject({type: 'BOOKMARK', object: {kind: 'ConfigMap', metadata: {annotations: {'k8s.io/initial-events-end': 'true'}}}});
+  expect(mark).toMatchObject({
+    type: 'BOOKMARK',
+    object: {kind: 'ConfigMap', metadata: {annotations: {'k8s.io/initial-events-end': 'true'}}},
+  });
   await watch.close();
 });
 
