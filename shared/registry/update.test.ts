@@ -98,6 +98,13 @@ describe('an object that is not there', () => {
     expect([code, body.metadata.name, body.spec.holderIdentity]).toEqual([201, 'fresh', 'x']);
   });
 
+  test('comes into being once when many write it for the first time', async () => {
+    const url = '/apis/rbac.authorization.k8s.io/v1/namespaces/default/roles/contended';
+    const put = (by: string) => api.put(url, {metadata: {name: 'contended', labels: {by}}, rules: []});
+    const codes = (await Promise.all(['a', 'b', 'c', 'd'].map(put))).map(({code}) => code);
+    expect(codes.sort()).toEqual([200, 200, 200, 201]);
+  });
+
   test('does not come into being by the hand of one who may only update', async () => {
     const roles = '/apis/rbac.authorization.k8s.io/v1/namespaces/default';
     const rules = [{apiGroups: ['coordination.k8s.io'], resources: ['leases'], verbs: ['update']}];

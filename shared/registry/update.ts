@@ -6,7 +6,7 @@ import {admit} from '../admission/admit.ts';
 import {managerOf, updateManagedFields} from '../apply/managed-fields.ts';
 import {updateScaleManagedFields} from '../apply/scale-fields.ts';
 import {requireAllowed} from '../auth/authorize.ts';
-import {badRequest, conflict, notFound, objectModified} from '../errors.ts';
+import {badRequest, conflict, isReason, notFound, objectModified} from '../errors.ts';
 import {invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
 import {attributesOf} from '../http/request-info.ts';
@@ -43,11 +43,17 @@ export const update: Handler = async (context) => {
     if (!present) {
       // The request was authorized as an update; what it is going to do is more than that.
       await requireAllowed(context.machine.authorizer, {...attributesOf(info, context.user), verb: 'create'});
-      delete desired.metadata.resourceVersion;
-      const created = await createObject(context, desired, options);
-      return created.stored
-        ? respondImage(context, representation, created.stored.image, 201)
-        : respondObject(context, representation, served(resource, created.object), 201);
+      const fresh = structuredClone(desired);
+      delete fresh.metadata.resourceVersion;
+      try {
+        const created = await createObject(context, fresh, options);
+        return created.stored
+          ? respondImage(context, representation, created.stored.image, 201)
+          : respondObject(context, representation, served(resource, created.object), 201);
+      } catch (error) {
+        // Somebody made it meanwhile: then this is an update after all.
+        if (!isReason(error, 'AlreadyExists')) throw error;
+      }
     }
   }
   const written = await updateObject(context, options, (old) => {
