@@ -16,7 +16,18 @@ import {textLog} from './logging.ts';
 import {program} from './main.ts';
 import {readObjects} from './object-stream.ts';
 import {storedObjects} from './status.ts';
-import {cidrs, duration, emulatedVersion, featureGates, portRange, previousMinor, runtimeConfig} from './values.ts';
+import {
+  cidrs,
+  duration,
+  emulatedVersion,
+  featureGates,
+  issuer,
+  portRange,
+  positiveDuration,
+  previousMinor,
+  runtimeConfig,
+  serverNames,
+} from './values.ts';
 
 test('the release says the same everywhere', () => expect(version).toBe(manifest.version));
 
@@ -41,6 +52,20 @@ describe('values in the formats of kube-apiserver', () => {
   test.each(['10.0.0.0/24', '10.0.0.0/16,fd00::/108'])('%s is a service range', (text) => expect(cidrs(text)).toBe(text));
   test.each(['10.0.0.0', '10.0.0/24', '300.0.0.0/8', '10.0.0.0/33', '10.0.0.0/8,10.1.0.0/16', 'x/8'])('%s is none', (text) =>
     expect(() => cidrs(text)).toThrow());
+
+  test('host bits of a service range are dropped', () => expect(cidrs('10.1.2.3/16,fd00::5/112')).toBe('10.1.0.0/16,fd00::/112'));
+
+  test('what a certificate can name, and nothing else, may be added to it', () => {
+    expect(serverNames('a.example,*.b.example', ['10.0.0.9'])).toEqual(['10.0.0.9', 'a.example', '*.b.example']);
+    for (const text of ['a_b!', 'http://a', '-a']) expect(() => serverNames(text, [])).toThrow('neither a DNS name nor an address');
+  });
+
+  test('an issuer is a word or a URL', () => {
+    for (const text of ['me', 'https://issuer.example/']) expect(issuer(text)).toBe(text);
+    for (const text of ['', 'http://[']) expect(() => issuer(text)).toThrow();
+  });
+
+  test('history and continue tokens of no time at all are refused', () => expect(() => positiveDuration('0s')).toThrow('longer than 0'));
 
   test('what needs the life cycle of versions is refused until it is there', () => {
     expect(emulatedVersion('kube=1.36')).toBe('1.36');

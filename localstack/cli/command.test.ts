@@ -1,4 +1,4 @@
-/** The built command and the README's examples, as users run them: real processes, real signals. */
+/** The built command as users run it: real processes, real signals. */
 import {type ChildProcess, spawn} from 'node:child_process';
 import {existsSync} from 'node:fs';
 import {mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
@@ -126,21 +126,26 @@ describe('clusterless up', () => {
   });
 });
 
-test('the examples of the README run as they stand there', async () => {
-  const readme = await readFile(join(root, 'README.md'), 'utf8');
-  const examples = [...readme.matchAll(/```js\n([\s\S]*?)```/g)].map(([, code]) => code!);
-  expect(examples.length).toBeGreaterThan(1);
-  // In the repository, so that the packages that they import are found; `clusterless` is found by its own name.
-  const folder = join(root, '.cache/readme');
-  await mkdir(folder, {recursive: true});
-  for (const [index, code] of examples.entries()) {
-    const file = join(folder, `example-${index}.mjs`);
-    await writeFile(file, code);
-    const child = spawn(process.execPath, [file], {cwd: home, stdio: ['ignore', 'ignore', 'pipe']});
-    let err = '';
-    child.stderr.on('data', (chunk) => {
-      err += chunk;
-    });
-    expect([await new Promise((done) => child.on('close', done)), err]).toEqual([0, '']);
+test('what one cluster exports another imports, but for what each has of its own', async () => {
+  const [from, to] = [
+    run('up', '--in-memory', '--data', 'f', '--listen', '127.0.0.1:0'),
+    run('up', '--in-memory', '--data', 'g', '--listen', '127.0.0.1:0'),
+  ];
+  await Promise.all([ready(from), ready(to)]);
+  const map = {apiVersion: 'v1', kind: 'ConfigMap', metadata: {name: 'taken-along', namespace: 'default'}, data: {k: 'v'}};
+  await writeFile(join(home, 'map.json'), JSON.stringify(map));
+  expect(await run('import', 'map.json', '--data', 'f').exit).toBe(0);
+  const exported = run('export', '--data', 'f');
+  expect(await exported.exit).toBe(0);
+  await writeFile(join(home, 'all.json'), exported.out());
+  const imported = run('import', 'all.json', '--data', 'g');
+  expect(await imported.exit).toBe(0);
+  expect(imported.err()).toMatch(/^1 created, 0 replaced, \d+ existed already, 0 failed at /);
+  const again = run('export', '--data', 'g', '--strip', '-n', 'default');
+  expect(await again.exit).toBe(0);
+  expect(again.out()).toContain('"name":"taken-along","namespace":"default"');
+  for (const {child, exit} of [from, to]) {
+    child.kill('SIGTERM');
+    expect(await exit).toBe(0);
   }
 }, 30_000);

@@ -34,7 +34,7 @@ export function explain(error: unknown, data?: string): string | undefined {
   if (isStoreError(error)) return `${about}: ${storeAdvice[error.code] ?? ''} (${error.message})`.replace(':  (', ': (');
   const {code, syscall, address, port, path} = error as SystemError;
   if (syscall === 'listen' || syscall === 'bind') {
-    const where = `${address}:${port}`;
+    const where = `${address}:${port ?? 0}`;
     if (code === 'EADDRINUSE')
       return `cannot listen on ${where}: the port is in use; choose another with --listen, or a free one with --listen ${address}:0`;
     if (code === 'EACCES') return `cannot listen on ${where}: not permitted`;

@@ -106,8 +106,9 @@ class Import {
 
     let reply = await this.#remote.request('POST', path, wanted);
     const one = `${path}/${encodeURIComponent(object.metadata.name ?? '')}`;
-    if (reply.status === 409) {
-      const present = await this.#remote.get<KubeObject>(one);
+    // An object that is there can fail for what only one can have (a Service's address) before it fails for being there.
+    const present = reply.status === 409 || reply.status === 422 ? await this.#present(one) : undefined;
+    if (present) {
       this.#remember(object, present);
       if (!this.#flags.replace) {
         this.skipped++;
@@ -127,6 +128,11 @@ class Import {
       const status = await this.#remote.request('PUT', `${one}/status`, {...made, status: object.status});
       if (status.status >= 300) process.stderr.write(`${nameOf(object)}: status not restored: ${wordsOf(status)}\n`);
     }
+  }
+
+  async #present(path: string): Promise<KubeObject | undefined> {
+    const reply = await this.#remote.request('GET', path);
+    return reply.status === 200 ? (JSON.parse(reply.text) as KubeObject) : undefined;
   }
 
   #translated(object: KubeObject): KubeObject {

@@ -9,10 +9,13 @@ import {
   duration,
   emulatedVersion,
   featureGates,
+  issuer,
   listenAddress,
   portRange,
+  positiveDuration,
   previousMinor,
   runtimeConfig,
+  serverNames,
   verbosity,
 } from './values.ts';
 
@@ -42,7 +45,7 @@ export function program(): Command {
     .option('--token-auth-file <csv>', 'static bearer tokens: token,user,uid,"group1,group2"')
     .addOption(new Option('--service-cluster-ip-range <cidr>', 'addresses of Services').default('10.0.0.0/24').argParser(cidrs))
     .addOption(new Option('--service-node-port-range <range>', 'node ports of Services').default('30000-32767').argParser(portRange))
-    .option('--service-account-issuer <url>', 'the issuer of service-account tokens')
+    .addOption(new Option('--service-account-issuer <url>', 'the issuer of service-account tokens').argParser(issuer))
     .addOption(
       new Option('--livez-grace-period <duration>', 'how long livez may wait for the start to finish').default(0, '0s').argParser(duration),
     )
@@ -52,9 +55,13 @@ export function program(): Command {
         .argParser(duration),
     )
     .addOption(
-      new Option('--watch-history <duration>', 'how long watches and exact lists can go back').default(3_600_000, '1h').argParser(duration),
+      new Option('--watch-history <duration>', 'how long watches and exact lists can go back')
+        .default(3_600_000, '1h')
+        .argParser(positiveDuration),
     )
-    .addOption(new Option('--continue-token-ttl <duration>', 'how long a list can be continued').default(300_000, '5m').argParser(duration))
+    .addOption(
+      new Option('--continue-token-ttl <duration>', 'how long a list can be continued').default(300_000, '5m').argParser(positiveDuration),
+    )
     .addOption(
       new Option('--feature-gates <key=bool,...>', 'accepted for compatibility; no gate can be changed yet').argParser(featureGates),
     )
@@ -68,7 +75,7 @@ export function program(): Command {
     .addOption(
       new Option('--tls-san <name>', 'another name or address for the serving certificate; may be repeated')
         .default([], 'none')
-        .argParser(collect),
+        .argParser(serverNames),
     )
     .addOption(new Option('-v, --v <level>', 'verbosity of the log').default(0).argParser(verbosity))
     .addOption(new Option('--logging-format <format>', 'of the log on stderr').default('text').choices(['text', 'json']))

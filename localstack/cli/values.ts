@@ -1,5 +1,6 @@
 /** Values of flags, in the formats that kube-apiserver's flags have, parsed once. Each throws an error that says what it wants. */
 import {InvalidArgumentError} from 'commander';
+import ipaddr from 'ipaddr.js';
 import {parseListen} from '../listen.ts';
 
 const unitsMs: Record<string, number> = {ns: 1e-6, us: 1e-3, µs: 1e-3, ms: 1, s: 1_000, m: 60_000, h: 3_600_000};
@@ -16,6 +17,13 @@ export function duration(text: string): number {
   return parts.reduce((sum, [, amount, unit]) => sum + Number(amount) * unitsMs[unit!]!, 0);
 }
 
+/** A duration that means nothing when it is zero. */
+export function positiveDuration(text: string): number {
+  const time = duration(text);
+  if (time < 1) throw new InvalidArgumentError('It must be longer than 0.');
+  return time;
+}
+
 /** `30000-32767`, `30000+100`, `30000`. As the reference prints it: first-last. */
 export function portRange(text: string): string {
   const match = /^(\d+)(?:([-+])(\d+))?$/.exec(text);
@@ -27,21 +35,20 @@ export function portRange(text: string): string {
   return `${first}-${last}`;
 }
 
-/** One CIDR, or two of different families for dual stack. */
+/** One CIDR, or two of different families for dual stack. Host bits are dropped, as Go does. */
 export function cidrs(text: string): string {
-  const list = text.split(',');
-  const families = list.map((cidr) => {
-    const [address = '', bits = ''] = cidr.split('/');
-    const length = /^\d{1,3}$/.test(bits) ? Number(bits) : -1;
-    const four = /^(\d{1,3})\.(\d{1,3})\.(\d{1,3})\.(\d{1,3})$/.exec(address);
-    if (four?.slice(1).every((byte) => Number(byte) < 256) && length >= 0 && length <= 32) return 4;
-    if (/^[0-9A-Fa-f:]+$/.test(address) && address.includes('::') && length >= 0 && length <= 128) return 6;
+  const networks = text.split(',').map((cidr) => {
+    const [address = '', bits] = cidr.split('/');
+    if (ipaddr.IPv4.isValidFourPartDecimal(address) && ipaddr.IPv4.isValidCIDR(cidr)) {
+      return {family: 4, cidr: `${ipaddr.IPv4.networkAddressFromCIDR(cidr)}/${bits}`};
+    }
+    if (ipaddr.IPv6.isValidCIDR(cidr)) return {family: 6, cidr: `${ipaddr.IPv6.networkAddressFromCIDR(cidr).toRFC5952String()}/${bits}`};
     throw new InvalidArgumentError('Not a CIDR such as 10.0.0.0/24.');
   });
-  if (families.length > 2 || (families.length === 2 && families[0] === families[1])) {
+  if (networks.length > 2 || (networks.length === 2 && networks[0]!.family === networks[1]!.family)) {
     throw new InvalidArgumentError('At most one IPv4 and one IPv6 range.');
   }
-  return text;
+  return networks.map(({cidr}) => cidr).join(',');
 }
 
 export function listenAddress(text: string): string {
@@ -62,6 +69,21 @@ export function verbosity(text: string): number {
 
 /** Flags that may be repeated, and hold commas. */
 export const collect = (text: string, before: string[]): string[] => [...before, ...text.split(',').filter(Boolean)];
+
+/** A name or address that a certificate can hold, a leading wildcard included. */
+export function serverNames(text: string, before: string[]): string[] {
+  const names = collect(text, before);
+  const bad = names.find((name) => !ipaddr.isValid(name) && !/^(?:\*\.)?[a-z\d](?:[-a-z\d.]*[a-z\d])?$/i.test(name));
+  if (bad !== undefined) throw new InvalidArgumentError(`"${bad}" is neither a DNS name nor an address.`);
+  return names;
+}
+
+/** Any word, or a URL if there is a colon in it. */
+export function issuer(text: string): string {
+  if (text === '') throw new InvalidArgumentError('It must not be empty.');
+  if (text.includes(':') && !URL.canParse(text)) throw new InvalidArgumentError("It has a ':' but is no valid URL.");
+  return text;
+}
 
 /** The life-cycle table is not there yet: only the release that the server behaves as anyway. */
 export function emulatedVersion(text: string): string {
