@@ -39,7 +39,7 @@ describe("the README's examples of the library", () => {
     return stdout;
   };
 
-  test('there are two', () => expect(examples).toHaveLength(2));
+  test('there are three', () => expect(examples).toHaveLength(3));
 
   test('a cluster, a client and a copy', {timeout: exampleLimitMs}, async () => {
     const [example] = examples;
@@ -57,6 +57,10 @@ await copy.close();`,
     );
     expect(told).not.toBe(example);
     expect(await play('cluster.mjs', told)).toBe('v\na,kube-root-ca.crt\nkube-root-ca.crt\n');
+  });
+
+  test('a copy for each test of a suite', {timeout: exampleLimitMs}, async () => {
+    expect(await play('operator.test.mjs', examples[2]!)).toMatch(/has a cluster of its own.*pass 3\n.*fail 0\n/s);
   });
 
   test('the API without a server', {timeout: exampleLimitMs}, async () => {
