@@ -159,7 +159,7 @@ test.each([
 
 const facts = new URL('../../../../shared/facts/tables.json', import.meta.url);
 
-describe.skipIf(!existsSync(facts))('the columns that the facts tell', () => {
+describe.skipIf(!existsSync(facts))('the columns that the facts tell (skipped where ../shared is absent)', () => {
   interface Fact {
     name: string;
     type: string;
