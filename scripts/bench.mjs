@@ -3,6 +3,7 @@ import {dirname, join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {build as bundle} from 'esbuild';
 import {build, isFresh} from './build.mjs';
+import {withUsage} from './usage.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 if (!isFresh()) await build();
@@ -19,5 +20,8 @@ await bundle({
   packages: 'external',
   logLevel: 'warning',
 });
+const args = process.argv.slice(2);
 const {bench} = await import(pathToFileURL(join(out, 'main.mjs')).href);
-await bench(process.argv.slice(2), process.env.BENCH_CLI ?? join(root, 'dist', 'cli.js'), join(out, 'load.mjs'));
+await withUsage(join(root, 'test/bench/main.ts'), args, () =>
+  bench(args, process.env.BENCH_CLI ?? join(root, 'dist', 'cli.js'), join(out, 'load.mjs')),
+);

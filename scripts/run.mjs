@@ -2,6 +2,7 @@
 import {basename, dirname, join, resolve} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {build} from 'esbuild';
+import {withUsage} from './usage.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const [file, ...rest] = process.argv.slice(2);
@@ -25,7 +26,7 @@ await build({
   plugins: [{name: 'own-url', setup: keepUrls}],
 });
 process.argv.splice(1, process.argv.length - 1, entry, ...rest);
-await import(pathToFileURL(outfile).href);
+await withUsage(entry, rest, () => import(pathToFileURL(outfile).href));
 
 function keepUrls({onLoad}) {
   onLoad({filter: /\.ts$/}, async ({path}) => {
