@@ -108,6 +108,11 @@ describe('clusterless up', () => {
         run('up', '--data', 'c', '--listen', '127.0.0.1:0'),
         new RegExp(`^clusterless: data folder \\S+: another process holds it;.*serves it at ${url}\n$`),
       ],
+      // It would need no store, but the kubeconfig there is the other's.
+      [
+        run('up', '--in-memory', '--data', 'c', '--listen', '127.0.0.1:0'),
+        new RegExp(`^clusterless: data folder \\S+: process \\d+ serves it at ${url};.*\n$`),
+      ],
     ];
     await mkdir(join(home, 'e/pki'), {recursive: true});
     await writeFile(join(home, 'e/pki/ca.crt'), 'junk');

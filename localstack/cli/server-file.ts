@@ -1,5 +1,6 @@
 /** DATA/server.json: how the other commands find the server that runs over a data folder. */
 import {readFile, rm} from 'node:fs/promises';
+import {connect} from 'node:net';
 import {join} from 'node:path';
 import {writePrivately} from '../kubeconfig.ts';
 
@@ -26,6 +27,20 @@ export async function readServerFile(data: string): Promise<ServerFile | undefin
   } catch {
     return undefined;
   }
+}
+
+/** Whether the server that the file names does listen: its process id alone may be another's by now. */
+export function isListening({url}: ServerFile): Promise<boolean> {
+  const {hostname, port} = new URL(url);
+  return new Promise((done) => {
+    const socket = connect({host: hostname.replace(/^\[|\]$/g, ''), port: Number(port || 443), timeout: 1_000});
+    const end = (listens: boolean) => {
+      socket.destroy();
+      done(listens);
+    };
+    socket.once('connect', () => end(true)).once('error', () => end(false));
+    socket.once('timeout', () => end(false));
+  });
 }
 
 /** Only one's own: a successor may have written its by now. */

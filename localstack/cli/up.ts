@@ -6,7 +6,7 @@ import {version} from '../version.ts';
 import {explain, Refusal} from './fail.ts';
 import {collectWhenIdle} from './idle-memory.ts';
 import {type LoggingFormat, openLog} from './logging.ts';
-import {readServerFile, removeServerFile, writeServerFile} from './server-file.ts';
+import {isListening, readServerFile, removeServerFile, writeServerFile} from './server-file.ts';
 
 /** As commander hands them over: already parsed by values.ts. */
 export interface UpFlags {
@@ -42,6 +42,7 @@ export async function up(flags: UpFlags, start: (options: ClusterOptions) => Pro
   // Ended by signals from the first moment on: a start that hangs must be as easy to end as a server that runs.
   const signals = new Signals();
 
+  if (flags.inMemory) await refuseHeld(data);
   const cluster = await start(await optionsOf(flags, data, kubeconfig, log)).catch(async (error: unknown) => {
     const line = explain(error, data);
     if (line === undefined) throw error;
@@ -62,6 +63,16 @@ export async function up(flags: UpFlags, start: (options: ClusterOptions) => Pro
   await cluster.close({graceMs});
   await removeServerFile(data);
   process.exit(0);
+}
+
+/** A cluster in memory opens no store that would be held; it must not write its kubeconfig over that of one that runs. */
+async function refuseHeld(data: string): Promise<void> {
+  const holder = await readServerFile(data);
+  if (holder && holder.pid !== process.pid && (await isListening(holder))) {
+    throw new Refusal(
+      `data folder ${data}: process ${holder.pid} serves it at ${holder.url}; stop that one or name another folder with --data`,
+    );
+  }
 }
 
 /** The first signal asks, the second insists. */
