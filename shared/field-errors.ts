@@ -86,9 +86,6 @@ export const tooMany = (field: string, actual: number, max: number): FieldError 
     actual < 0 ? undefined : String(actual),
     `must have at most ${max} item${max === 1 ? '' : 's'}`,
   );
-export const typeInvalid = (field: string, value: unknown, detail: string): FieldError =>
-  make('FieldValueTypeInvalid', 'Invalid value', field, printValue(value), detail);
-
 /** 422 for an object of this kind: the aggregate of its errors, doubles removed, one cause each. */
 export function invalidObject(kind: {group: string; kind: string}, name: string, errors: readonly FieldError[]): StatusError {
   const texts = [...new Set(errors.map((error) => `${error.field ? `${error.field}: ` : ''}${error.message}`))];

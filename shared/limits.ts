@@ -29,5 +29,3 @@ export const minWatchTimeoutMs = 1_800_000;
 export const gzipThresholdBytes = 128 * 1024;
 /** URLs and headers over this are refused by the HTTP server before a handler sees them. */
 export const maxHeaderBytes = 1024 * 1024;
-/** A list that names no limit is still read in pages of this size, so that memory is bounded by the page where it can be. */
-export const scanPageItems = 10_000;

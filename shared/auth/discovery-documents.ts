@@ -1,7 +1,6 @@
 /** What others need to verify service-account tokens themselves: the OpenID discovery document of the issuer, and its public keys. */
 import type {VerificationKey} from './service-account/keys.ts';
 
-export const openidConfigurationPath = '/.well-known/openid-configuration';
 export const jwksPath = '/openid/v1/jwks';
 
 /** For how long others may keep the documents. */

@@ -6,6 +6,7 @@ import {alreadyExists, badRequest} from '../errors.ts';
 import {invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
 import {type WriteOptions, writeOptions} from '../http/write-options.ts';
+import {rfc3339} from '../kinds/common/time.ts';
 import {strategyFor, validateForCreate} from '../kinds/index.ts';
 import {groupVersion, type KubeObject} from '../object.ts';
 import {typeByKind} from '../schema/types.ts';
@@ -13,10 +14,9 @@ import {isStoreError, type Stored} from '../storage/contract.ts';
 import {decodeObject} from './body.ts';
 import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts';
 import {imageEncoder} from './encode.ts';
-import {createHook, giveBack, settle} from './hooks.ts';
+import {giveBack, settle, writeHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import {respondImage, respondObject, served} from './respond.ts';
-import {timestamp} from './time.ts';
 
 export const create: Handler = async (context) => {
   const {request} = context;
@@ -71,7 +71,7 @@ async function write(context: RequestContext, object: KubeObject, options: Write
   delete metadata.deletionGracePeriodSeconds;
   delete metadata.selfLink;
   metadata.uid = crypto.randomUUID();
-  metadata.creationTimestamp = timestamp(now);
+  metadata.creationTimestamp = rfc3339(now);
 
   const attributes = {
     operation: 'CREATE' as const,
@@ -91,14 +91,14 @@ async function write(context: RequestContext, object: KubeObject, options: Write
     manager: managerOf(options.fieldManager, context.request.headers['user-agent']),
     subresource: '',
     apiVersion: groupVersion(resource),
-    now: timestamp(now),
+    now: rfc3339(now),
     type: typeByKind({...resource.storage, kind: resource.kind}),
   });
   await admit(attributes, machine.lookups, 'mutate');
   // Late, as in the reference: whoever refuses to admit it speaks of the prefix.
   if (!metadata.name && metadata.generateName) attributes.name = metadata.name = generatedName(metadata.generateName);
   strategy.prepareForCreate?.(object, strategyContext);
-  const hook = createHook(context, object, options);
+  const hook = writeHook(context, object, undefined, options);
   const claimed = await hook.before?.();
   try {
     const errors = validateForCreate(strategy, object, resource.namespaced, strategyContext);

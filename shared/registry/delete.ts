@@ -7,6 +7,7 @@ import {conflict, notFound, objectModified} from '../errors.ts';
 import {type DeleteOptions, deleteOptions} from '../http/delete-options.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
 import {sameJson} from '../kinds/common/equal.ts';
+import {rfc3339} from '../kinds/common/time.ts';
 import {strategyFor} from '../kinds/index.ts';
 import {maxPatchRetries} from '../limits.ts';
 import type {KubeObject} from '../object.ts';
@@ -16,7 +17,6 @@ import {decodeImage, imageEncoder} from './encode.ts';
 import {deleteHook, settle} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import {encodeBody, headersFor, respondObject, served} from './respond.ts';
-import {timestamp} from './time.ts';
 
 export const remove: Handler = async (context) => {
   const {request, resource, info} = context;
@@ -163,11 +163,11 @@ function markDeleted(object: KubeObject, old: KubeObject, graceSeconds: number, 
     const left = was.deletionGracePeriodSeconds ?? 0;
     if (graceSeconds >= left) return;
     const requested = Date.parse(was.deletionTimestamp) - left * 1000;
-    metadata.deletionTimestamp = timestamp(requested + graceSeconds * 1000);
+    metadata.deletionTimestamp = rfc3339(requested + graceSeconds * 1000);
     metadata.deletionGracePeriodSeconds = graceSeconds;
     return;
   }
-  metadata.deletionTimestamp = timestamp(now + graceSeconds * 1000);
+  metadata.deletionTimestamp = rfc3339(now + graceSeconds * 1000);
   metadata.deletionGracePeriodSeconds = graceSeconds;
   if (metadata.generation) metadata.generation++;
 }

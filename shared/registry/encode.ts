@@ -53,9 +53,6 @@ export function imageEncoder(object: KubeObject): (revision: Revision) => Uint8A
 export const decodeImage = (image: Uint8Array): KubeObject =>
   JSON.parse(Buffer.from(image.buffer, image.byteOffset, image.byteLength).toString());
 
-/** An image without its newline. */
-export const bodyOf = (image: Uint8Array): Uint8Array => image.subarray(0, image.length - 1);
-
 /** How many bytes of an image of this kind its type meta takes: the items of a list leave them out. */
 export const typeMetaLength = (kind: {kind: string; group: string; version: string}): number =>
   `{"kind":${JSON.stringify(kind.kind)},"apiVersion":${JSON.stringify(groupVersion(kind))},`.length;

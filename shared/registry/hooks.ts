@@ -38,15 +38,8 @@ export async function giveBack({machine}: RequestContext, claim: Claim | undefin
   }
 }
 
-export function createHook(context: RequestContext, object: KubeObject, options: WriteOptions): Hook {
-  return hookFor(context, object, undefined, options.dryRun);
-}
-
-export function updateHook(context: RequestContext, object: KubeObject, old: KubeObject, options: WriteOptions): Hook {
-  return hookFor(context, object, old, options.dryRun);
-}
-
-function hookFor(context: RequestContext, object: KubeObject, old: KubeObject | undefined, dryRun: boolean): Hook {
+/** `old`: what is being replaced; absent for a create. */
+export function writeHook(context: RequestContext, object: KubeObject, old: KubeObject | undefined, {dryRun}: WriteOptions): Hook {
   const {machine, resource, user} = context;
   if (resource.storageType === 'services') {
     if (context.info.subresource !== '') return none;

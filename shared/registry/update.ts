@@ -13,6 +13,7 @@ import {attributesOf} from '../http/request-info.ts';
 import {parseRevision} from '../http/resource-version.ts';
 import {type WriteOptions, writeOptions} from '../http/write-options.ts';
 import {sameJson} from '../kinds/common/equal.ts';
+import {rfc3339} from '../kinds/common/time.ts';
 import {strategyFor, validateForUpdate} from '../kinds/index.ts';
 import {maxPatchRetries} from '../limits.ts';
 import {groupVersion, type KubeObject} from '../object.ts';
@@ -23,11 +24,10 @@ import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts'
 import {createObject, matchNamespace} from './create.ts';
 import {removeStored} from './delete.ts';
 import {decodeImage, imageEncoder} from './encode.ts';
-import {deleteHook, giveBack, settle, updateHook} from './hooks.ts';
+import {deleteHook, giveBack, settle, writeHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
 import type {Resource} from './resource.ts';
 import {respondImage, respondObject, served} from './respond.ts';
-import {timestamp} from './time.ts';
 
 export const update: Handler = async (context) => {
   const {request} = context;
@@ -138,7 +138,7 @@ async function updateOnce(
   await admit(attributes, machine.lookups, 'mutate');
   if (!trusted) strategy.prepareForUpdate?.(object, old, strategyContext);
   object.metadata.resourceVersion = old.metadata.resourceVersion!;
-  const hook = updateHook(context, object, old, options);
+  const hook = writeHook(context, object, old, options);
   const claimed = await hook.before?.();
   try {
     const errors = trusted ? [] : validateForUpdate(strategy, object, old, resource.namespaced, strategyContext);
@@ -203,7 +203,7 @@ function recordOwnership(
   if (info.subresource === 'scale') updateScaleManagedFields(ownership);
   else {
     const type = typeByKind({...resource.storage, kind: resource.kind});
-    updateManagedFields({...ownership, subresource: info.subresource, now: timestamp(now), type});
+    updateManagedFields({...ownership, subresource: info.subresource, now: rfc3339(now), type});
   }
 }
 

@@ -1,6 +1,5 @@
 /** A pod. Each of its endpoints may write its own part: spec, status, ephemeral containers, resources; the rest stays as stored. */
 import type {JsonObject, KubeObject} from '../../object.ts';
-import {ipWarnings} from '../common/ip.ts';
 import {dns1123Label} from '../common/names.ts';
 import {podWarnings} from '../common/pod-warnings.ts';
 import {qosClass} from '../common/qos.ts';
@@ -61,12 +60,6 @@ export const pod = define({
     return seconds < 0 ? 1 : seconds;
   },
 });
-
-/** Warnings of a write to the status endpoint, which has them where the main endpoint has none. */
-export const podStatusWarnings = ({status}: KubeObject): string[] => [
-  ...((status?.podIPs ?? []) as {ip: string}[]).flatMap(({ip}, index) => ipWarnings(`status.podIPs[${index}].ip`, ip)),
-  ...((status?.hostIPs ?? []) as {ip: string}[]).flatMap(({ip}, index) => ipWarnings(`status.hostIPs[${index}].ip`, ip)),
-];
 
 const gatedCondition = (now: number): JsonObject => ({
   type: 'PodScheduled',

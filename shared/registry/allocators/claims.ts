@@ -3,10 +3,10 @@
  * hand out the same address or port. An address is claimed by its IPAddress object, a node port by a record that no API serves.
  */
 import {ipFamily} from '../../kinds/common/ip.ts';
+import {rfc3339} from '../../kinds/common/time.ts';
 import type {KubeObject} from '../../object.ts';
 import {isStoreError, type Store} from '../../storage/contract.ts';
 import {imageEncoder} from '../encode.ts';
-import {timestamp} from '../time.ts';
 
 export interface Owner {
   namespace: string;
@@ -78,7 +78,7 @@ export const addressClaims = (store: Store, now: () => number): Claims =>
       metadata: {
         name: key,
         uid: crypto.randomUUID(),
-        creationTimestamp: timestamp(time),
+        creationTimestamp: rfc3339(time),
         labels: {
           'ipaddress.kubernetes.io/ip-family': ipFamily(key),
           'ipaddress.kubernetes.io/managed-by': 'ipallocator.k8s.io',
@@ -97,7 +97,7 @@ export const nodePortClaims = (store: Store, now: () => number): Claims =>
     record: (key, owner, time) => ({
       kind: 'NodePort',
       apiVersion: 'internal/v1',
-      metadata: {name: key, creationTimestamp: timestamp(time)},
+      metadata: {name: key, creationTimestamp: rfc3339(time)},
       spec: {...owner},
     }),
     ownerOf: ({spec}) => ({namespace: spec?.namespace ?? '', name: spec?.name ?? ''}),

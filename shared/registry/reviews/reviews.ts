@@ -3,6 +3,7 @@ import {managerOf, updateManagedFields} from '../../apply/managed-fields.ts';
 import type {ApiResponse} from '../../http/messages.ts';
 import {negotiate, objectOffer} from '../../http/negotiate.ts';
 import {writeOptions} from '../../http/write-options.ts';
+import {rfc3339} from '../../kinds/common/time.ts';
 import {applyDefaults} from '../../kinds/defaults.ts';
 import {type GroupVersionKind, groupVersion} from '../../object.ts';
 import {typeByKind} from '../../schema/types.ts';
@@ -11,7 +12,6 @@ import type {RequestContext} from '../context.ts';
 import {matchNamespace} from '../create.ts';
 import {decodeImage, orderedObject} from '../encode.ts';
 import {respondObject} from '../respond.ts';
-import {timestamp} from '../time.ts';
 import {localSubjectAccessReview} from './local-subject-access-review.ts';
 import type {Review, ReviewServices} from './review.ts';
 import {selfSubjectAccessReview} from './self-subject-access-review.ts';
@@ -65,7 +65,7 @@ export class Reviews {
       manager: managerOf(options.fieldManager, request.headers['user-agent']),
       subresource: info.subresource,
       apiVersion: groupVersion(gvk),
-      now: timestamp(now),
+      now: rfc3339(now),
       type: typeByKind(gvk),
     });
     const answer = await review(

@@ -1,11 +1,11 @@
 /** SelfSubjectReview: who am I? */
-import {timestamp} from '../time.ts';
+import {rfc3339} from '../../kinds/common/time.ts';
 import type {Review} from './review.ts';
 import {shownUser} from './user-info.ts';
 
 export const selfSubjectReview: Review = async ({user, now}, {kind, apiVersion}) => ({
   kind,
   apiVersion,
-  metadata: {creationTimestamp: timestamp(now)},
+  metadata: {creationTimestamp: rfc3339(now)},
   status: {userInfo: shownUser(user)},
 });

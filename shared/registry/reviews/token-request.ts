@@ -2,8 +2,8 @@
 import {badRequest, conflict, notFound} from '../../errors.ts';
 import {type FieldError, goQuote, invalid, invalidObject} from '../../field-errors.ts';
 import {pathSegment} from '../../kinds/common/names.ts';
+import {rfc3339} from '../../kinds/common/time.ts';
 import {type KubeObject, parseGroupVersion} from '../../object.ts';
-import {timestamp} from '../time.ts';
 import type {Review, ReviewContext} from './review.ts';
 
 export const tokenRequestKind = {group: 'authentication.k8s.io', version: 'v1', kind: 'TokenRequest'};
@@ -55,9 +55,9 @@ export const tokenRequest: Review = async (context, request) => {
   return {
     kind: request.kind,
     apiVersion: request.apiVersion,
-    metadata: {...metadata, name, namespace, uid, creationTimestamp: timestamp(now)},
+    metadata: {...metadata, name, namespace, uid, creationTimestamp: rfc3339(now)},
     spec: {audiences, expirationSeconds, boundObjectRef: spec.boundObjectRef ?? null},
-    status: {token, expirationTimestamp: timestamp(now + expirationSeconds * 1_000)},
+    status: {token, expirationTimestamp: rfc3339(now + expirationSeconds * 1_000)},
   };
 };
 

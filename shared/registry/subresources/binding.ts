@@ -3,11 +3,11 @@ import {conflict, notFound} from '../../errors.ts';
 import {invalidObject, notSupported, required} from '../../field-errors.ts';
 import {negotiate, plainOffer} from '../../http/negotiate.ts';
 import {writeOptions} from '../../http/write-options.ts';
+import {rfc3339} from '../../kinds/common/time.ts';
 import type {KubeObject} from '../../object.ts';
 import {decodeBody} from '../body.ts';
 import {type Handler, type RequestContext, subjectOf} from '../context.ts';
 import {encodeBody, headersFor} from '../respond.ts';
-import {timestamp} from '../time.ts';
 import {updateObject} from '../update.ts';
 
 const bindingKind = {group: '', version: 'v1', kind: 'Binding'};
@@ -51,11 +51,11 @@ function assigned(context: RequestContext, old: KubeObject, binding: KubeObject,
       type: 'PodScheduled',
       status: 'True',
       lastProbeTime: null,
-      lastTransitionTime: timestamp(now),
+      lastTransitionTime: rfc3339(now),
     } as unknown as KubeObject);
   else if (present['status'] !== 'True') {
     present['status'] = 'True';
-    present['lastTransitionTime'] = timestamp(now);
+    present['lastTransitionTime'] = rfc3339(now);
     delete present['reason'];
     delete present['message'];
   }
