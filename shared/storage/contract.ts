@@ -96,6 +96,11 @@ export interface Subscriber {
   ended(error: StoreError): void;
 }
 
+export interface SubscribeOptions {
+  /** Causes no work of its own: told of what the engine learns for other reasons, such as `begin`. In-process engines make no difference. */
+  passive?: boolean;
+}
+
 export interface Store {
   /**
    * @throws StoreError Exists (create, key taken), Changed (expected revision is not the stored one; `current` when known),
@@ -116,7 +121,7 @@ export interface Store {
    * Delivers every change after `from`, past ones first. Never calls the subscriber before returning.
    * @throws StoreError Compacted when `from` is older than retention. A `from` in the future waits for it: changes up to it are not delivered.
    */
-  subscribe(type: string, from: Revision, subscriber: Subscriber): Promise<Subscription>;
+  subscribe(type: string, from: Revision, subscriber: Subscriber, options?: SubscribeOptions): Promise<Subscription>;
   /** Changes at or below this can no longer be read: `log` and `scan at` below it say Compacted. */
   compactedThrough(type: string): Promise<Revision>;
   /** Forgets history at or below `through` (all types), keeping every live image. Never compacts beyond the head. */
@@ -127,7 +132,22 @@ export interface Store {
   counts(): Promise<Map<string, number>>;
   /** An independent in-memory store with the same content and history. */
   fork(): Promise<Store>;
+  /**
+   * For engines whose data other processes write as well; one that owns its data has none, since its subscribers are never behind.
+   *
+   * Resolves when subscribers of configuration types (./configuration.ts) have been told of everything that was acknowledged before the
+   * call: what decides requests is exact. `ahead` is read in the same round trip, and answers the session's first read of that key.
+   * `optimistic` costs nothing here: the check comes with the first append, between its reservation and its commit, or with `confirm`,
+   * and says ConfigurationMoved when something has changed since; the subscribers know by then, and the caller begins again.
+   */
+  begin?(options: {ahead?: {type: string; key: string}; optimistic?: boolean}): Promise<Session>;
   close(): Promise<void>;
+}
+
+/** A store as one request sees it. */
+export interface Session extends Store {
+  /** The check of an optimistic session that has not appended; nothing otherwise. @throws StoreError ConfigurationMoved */
+  confirm(): Promise<void>;
 }
 
 export type StoreErrorCode =
@@ -139,6 +159,7 @@ export type StoreErrorCode =
   | 'TooLarge'
   | 'Unavailable'
   | 'OutcomeUnknown'
+  | 'ConfigurationMoved'
   | 'NewerFormat'
   | 'InUse'
   | 'Corrupt';
