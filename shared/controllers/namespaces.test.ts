@@ -171,7 +171,7 @@ describe('creators that race with the deletion', () => {
       }
       return inner.append(write);
     };
-    const get = (target: Store, name: keyof Store) => (name === 'append' ? append : target[name].bind(target));
+    const get = (target: Store, name: keyof Store) => (name === 'append' ? append : target[name]?.bind(target));
     const own = await TestApi.start({store: new Proxy(inner, {get: get as ProxyHandler<Store>['get'] & {}})});
     const configMaps = await made('slow', own);
     const late = own.post(configMaps, configMap('late'));

@@ -104,7 +104,7 @@ describe('a generated name that is taken', () => {
       if (attempts.length <= times) throw new StoreError('Exists', 'taken');
       return inner.append(write);
     };
-    const get = (target: Store, name: keyof Store) => (name === 'append' ? append : target[name].bind(target));
+    const get = (target: Store, name: keyof Store) => (name === 'append' ? append : target[name]?.bind(target));
     return {store: new Proxy(inner, {get: get as ProxyHandler<Store>['get'] & {}}), attempts};
   };
 

@@ -136,11 +136,12 @@ export interface Store {
    * For engines whose data other processes write as well; one that owns its data has none, since its subscribers are never behind.
    *
    * Resolves when subscribers of configuration types (./configuration.ts) have been told of everything that was acknowledged before the
-   * call: what decides requests is exact. `ahead` is read in the same round trip, and answers the session's first read of that key.
+   * call: what decides requests is exact. `ahead` is read in the same round trip, and answers the session's first read of that key or,
+   * without a key, its first scan's or head's question for the state of the type's log.
    * `optimistic` costs nothing here: the check comes with the first append, between its reservation and its commit, or with `confirm`,
    * and says ConfigurationMoved when something has changed since; the subscribers know by then, and the caller begins again.
    */
-  begin?(options: {ahead?: {type: string; key: string}; optimistic?: boolean}): Promise<Session>;
+  begin?(options: {ahead?: {type: string; key?: string}; optimistic?: boolean}): Promise<Session>;
   close(): Promise<void>;
 }
 
