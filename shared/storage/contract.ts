@@ -54,6 +54,12 @@ export interface Write {
   /** Encodes the image once its revision is known. Must be pure and quick: an engine may call it inside a transaction, or again. */
   encode(revision: Revision): Uint8Array;
   index: Index;
+  /**
+   * What must hold between the write's reservation and its commit, such as a namespace that takes new content. Asked by engines with
+   * sessions only: after the reservation they read the epoch, tell the subscribers of configuration what is new, and ask. False:
+   * ConfigurationMoved, nothing written.
+   */
+  guard?(): Promise<boolean>;
   /** Gives up, with Unavailable, when nothing was attempted by then. ms since the epoch. */
   deadline?: number;
 }
@@ -139,7 +145,7 @@ export interface Store {
    * call: what decides requests is exact. `ahead` is read in the same round trip, and answers the session's first read of that key or,
    * without a key, its first scan's or head's question for the state of the type's log.
    * `optimistic` costs nothing here: the check comes with the first append, between its reservation and its commit, or with `confirm`,
-   * and says ConfigurationMoved when something has changed since; the subscribers know by then, and the caller begins again.
+   * and says ConfigurationMoved when anything has changed since `begin`; the subscribers know by then, and the caller begins again.
    */
   begin?(options: {ahead?: {type: string; key?: string}; optimistic?: boolean}): Promise<Session>;
   close(): Promise<void>;
