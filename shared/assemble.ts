@@ -6,7 +6,7 @@ import {type FlowKind, FlowSchemas} from './auth/flow-schemas.ts';
 import {Impersonator} from './auth/impersonate.ts';
 import {RbacAuthorizer} from './auth/rbac/rbac-authorizer.ts';
 import {RbacIndex, type RbacKind} from './auth/rbac/rbac-index.ts';
-import {cachedBoundObjects} from './auth/service-account/bound-objects.ts';
+import {boundObjects} from './auth/service-account/bound-objects.ts';
 import {TokenIssuer} from './auth/service-account/issuer.ts';
 import {signingKey, type VerificationKey} from './auth/service-account/keys.ts';
 import {ServiceAccountVerifier} from './auth/service-account/verifier.ts';
@@ -65,12 +65,12 @@ export function assemble(options: ApiOptions): Assembly {
     issuers: [issuer],
     audiences,
     clock,
-    objects: cachedBoundObjects(caches, (resource, objectKey) => serviceAccounts.forget(resource, objectKey)),
+    objects: boundObjects(store, caches, (resource, objectKey) => serviceAccounts.forget(resource, objectKey)),
   });
   const tokens = new TokenAuthenticator({audiences, serviceAccounts, ...(options.staticTokens && {staticTokens: options.staticTokens})});
   const drain = new AbortController();
   const metrics = new Metrics();
-  const lookups = cachedLookups(caches, authorizer, clock);
+  const lookups = cachedLookups({caches, authorizer, clock, store});
   const machine: Machine = {
     store,
     clock,

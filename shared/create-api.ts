@@ -18,8 +18,11 @@ import {attributesOf, type RequestInfo, requestInfo} from './http/request-info.t
 import {statusOf} from './http/status.ts';
 import {deprecationOf, warningHeaders} from './http/warnings.ts';
 import {maxBodyBytes} from './limits.ts';
+import type {Machine} from './registry/context.ts';
 import {handleResource, notFoundPath} from './registry/handlers.ts';
+import type {Resource} from './registry/resource.ts';
 import {encodeBody, headersFor} from './registry/respond.ts';
+import {inSession} from './registry/session.ts';
 
 export type {Api, ApiOptions} from './api.ts';
 
@@ -53,46 +56,73 @@ export function createApi(options: ApiOptions): Api {
 
 async function handleRequest(assembly: Assembly, nonResource: NonResourceRoutes, request: ApiRequest): Promise<ApiResponse> {
   const {machine} = assembly;
-  const warnings: string[] = [];
-  let info: RequestInfo | undefined;
+  const trail: Trail = {warnings: [], flowControl: undefined, deprecation: undefined};
   let finished: ((code: number) => void) | undefined;
-  let flowControl: Record<string, string> | undefined;
-  let deprecation: string | undefined;
   let response: ApiResponse;
   try {
-    info = requestInfo(request.method, request.path, request.query);
+    const info = requestInfo(request.method, request.path, request.query);
     const resource = info.isResourceRequest ? machine.catalogue.find(info.group, info.version, info.resource) : undefined;
     finished = machine.metrics.requestStarted(info, request.query, resource);
-    let user = await assembly.authenticate(request, (text) => warnings.push(text));
-    if (impersonates(request.headers)) {
-      const wanted = wantedUser(request.headers);
-      if (wanted) ({user} = await assembly.impersonator.impersonate(wanted, attributesOf(info, user)));
-    }
-    const attributes = attributesOf(info, user);
-    flowControl = assembly.flowControlHeaders(attributes);
-    const decision = requireAllowed(machine.authorizer, attributes);
-    if (decision instanceof Promise) await decision;
-    if (request.body && request.body.length > maxBodyBytes) throw tooLarge(`Request entity too large: limit is ${maxBodyBytes}`);
-    if (info.isResourceRequest) {
-      if (!resource) throw notFoundPath();
-      deprecation = deprecationOf(resource);
-      if (deprecation) {
-        const {group, version, subresource} = info;
-        if (subresource === '' || Object.hasOwn(resource.subresources, subresource))
-          machine.metrics.requestedDeprecated({group, version, resource: resource.resource, subresource, removed_release: ''});
-      }
-      response = await handleResource({machine, request, info, user, resource, warnings});
-    } else response = await nonResource.answer(request, info);
+    const subject = {request, info, resource};
+    const {begin} = machine.store;
+    response = begin
+      ? await inSession(machine, begin, subject, (own) => walk(assembly, own, nonResource, subject, trail))
+      : await walk(assembly, machine, nonResource, subject, trail);
   } catch (error) {
     response = errorResponse(assembly, request, error);
   }
   finished?.(response.status);
   const {headers} = response;
+  const {warnings, flowControl, deprecation} = trail;
   headers['audit-id'] = auditIdOf(request.headers);
   if (flowControl) Object.assign(headers, flowControl);
   if (deprecation) warnings.unshift(deprecation);
   if (warnings.length > 0) headers['warning'] = warningHeaders(warnings);
   return response;
+}
+
+/** What a request gathers on its way for the head of its answer, be that an error. */
+interface Trail {
+  warnings: string[];
+  flowControl: Record<string, string> | undefined;
+  deprecation: string | undefined;
+}
+
+interface About {
+  request: ApiRequest;
+  info: RequestInfo;
+  resource: Resource | undefined;
+}
+
+/** Who is it, may it, and its handler. Walked again from the start when what it rested on has changed under way. */
+async function walk(
+  assembly: Assembly,
+  machine: Machine,
+  nonResource: NonResourceRoutes,
+  {request, info, resource}: About,
+  trail: Trail,
+): Promise<ApiResponse> {
+  const {warnings} = trail;
+  warnings.length = 0;
+  let user = await assembly.authenticate(request, (text) => warnings.push(text));
+  if (impersonates(request.headers)) {
+    const wanted = wantedUser(request.headers);
+    if (wanted) ({user} = await assembly.impersonator.impersonate(wanted, attributesOf(info, user)));
+  }
+  const attributes = attributesOf(info, user);
+  trail.flowControl = assembly.flowControlHeaders(attributes);
+  const decision = requireAllowed(machine.authorizer, attributes);
+  if (decision instanceof Promise) await decision;
+  if (request.body && request.body.length > maxBodyBytes) throw tooLarge(`Request entity too large: limit is ${maxBodyBytes}`);
+  if (!info.isResourceRequest) return nonResource.answer(request, info);
+  if (!resource) throw notFoundPath();
+  trail.deprecation = deprecationOf(resource);
+  if (trail.deprecation) {
+    const {group, version, subresource} = info;
+    if (subresource === '' || Object.hasOwn(resource.subresources, subresource))
+      machine.metrics.requestedDeprecated({group, version, resource: resource.resource, subresource, removed_release: ''});
+  }
+  return handleResource({machine, request, info, user, resource, warnings});
 }
 
 function errorResponse({log}: Assembly, request: ApiRequest, error: unknown): ApiResponse {

@@ -54,6 +54,15 @@ export class Hub {
     return this.#live;
   }
 
+  /** Everything up to here has been offered to those who joined; 0 when that cannot be told now. */
+  async reached(): Promise<Revision> {
+    // A store that others write as well may know of changes that it has yet to hand over: only what it said counts.
+    if (this.#store.begin) return this.#through;
+    // One that cannot tell its head is about to end the watches.
+    const head = await this.#store.head(this.type).catch(() => 0);
+    return this.#live ? head : 0;
+  }
+
   /** Where live delivery stands; the hub subscribes when the first watcher asks. */
   async through(): Promise<Revision> {
     this.#subscription ??= this.#subscribe().catch((error: unknown) => {
@@ -74,6 +83,8 @@ export class Hub {
 
   leave(watcher: LiveWatcher): void {
     this.#watchers.delete(watcher);
+    // Following a store that others write as well costs calls.
+    if (this.#store.begin && this.#watchers.size === 0) void this.close();
   }
 
   async close(): Promise<void> {

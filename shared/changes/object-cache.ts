@@ -1,7 +1,8 @@
 /** The objects of a type, parsed and kept current by the change feed: what authorizers, admission and controllers look things up in. */
 import type {Clock} from '../clock.ts';
 import type {KubeObject} from '../object.ts';
-import type {Change, Store, Subscription} from '../storage/contract.ts';
+import {isConfiguration} from '../storage/configuration.ts';
+import type {Change, Store, Subscriber, Subscription} from '../storage/contract.ts';
 
 export type CacheListener = (key: string, object: KubeObject | undefined, old: KubeObject | undefined) => void;
 
@@ -134,7 +135,7 @@ export class ObjectCache {
     const isLive = new Promise<void>((resolve) => {
       live = resolve;
     });
-    const subscription = await this.#store.subscribe(this.#type, scan.revision, {
+    const subscriber: Subscriber = {
       changes: (changes) => {
         for (const change of changes) this.#apply(change);
         live();
@@ -145,7 +146,10 @@ export class ObjectCache {
         // Listeners rely on being told, and nobody may come to start this again. Where the store is closed there is no more to tell.
         this.start().catch(() => {});
       },
-    });
+    };
+    // Requests bring configuration up to date before they look, where others write too: nobody needs to ask in between.
+    const passive = isConfiguration(this.#type);
+    const subscription = await this.#store.subscribe(this.#type, scan.revision, subscriber, {passive});
     await isLive;
     return subscription;
   }

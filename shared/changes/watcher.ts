@@ -249,14 +249,13 @@ class Watcher implements LiveWatcher, PushSource {
   }
 
   async #bookmark(): Promise<void> {
-    const {store, hub, encoder} = this.#options;
-    // A store that cannot tell its head is about to end this watch.
-    const head = await store.head(hub.type).catch(() => 0);
-    // What was committed up to the head has been offered by now, and goes out first.
+    const {hub, encoder} = this.#options;
+    const reached = await hub.reached();
+    // What was committed up to there has been offered by now, and goes out first.
     this.#flush();
     if (!this.#live || this.#blocked || this.#done || !this.#bookmarkDue) return;
     this.#bookmarkDue = false;
-    this.#blocked = !this.#sink.write(encoder.bookmark(Math.max(this.#position, hub.live ? head : 0), false));
+    this.#blocked = !this.#sink.write(encoder.bookmark(Math.max(this.#position, reached), false));
   }
 
   /** Ends the stream, with an ERROR event when there is an error to tell. */

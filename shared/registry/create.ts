@@ -12,7 +12,7 @@ import {groupVersion, type KubeObject} from '../object.ts';
 import {typeByKind} from '../schema/types.ts';
 import {isStoreError, type Stored} from '../storage/contract.ts';
 import {decodeObject} from './body.ts';
-import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts';
+import {type Handler, keyOf, type Machine, type RequestContext, subjectOf} from './context.ts';
 import {imageEncoder} from './encode.ts';
 import {giveBack, settle, writeHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
@@ -118,6 +118,7 @@ async function write(context: RequestContext, object: KubeObject, options: Write
       operation: 'put',
       encode: imageEncoder(object),
       index: indexOf(strategy, object),
+      ...(resource.namespaced && {guard: () => takesContent(machine, info.namespace)}),
     });
     await settle(context, hook);
     return {object, stored};
@@ -126,6 +127,12 @@ async function write(context: RequestContext, object: KubeObject, options: Write
     if (isStoreError(error, 'Exists')) throw alreadyExists(subjectOf(resource), metadata.name!);
     throw error;
   }
+}
+
+/** Asked again when the write has its revision: whoever empties the namespace then sees either the object or its refusal. */
+async function takesContent({lookups}: Machine, namespace: string): Promise<boolean> {
+  const found = await lookups.namespace(namespace);
+  return found !== undefined && found.status?.phase !== 'Terminating';
 }
 
 async function refuseTaken(context: RequestContext, object: KubeObject): Promise<void> {
