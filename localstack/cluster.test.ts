@@ -36,7 +36,7 @@ function fakeApi(options: ApiOptions): Api {
     store: options.store,
   };
 }
-const parts: Parts = {createApi: fakeApi, openEmbedded, openMemory};
+const parts: Parts = {createApi: fakeApi, openEmbedded, openMemory, openDynamo: () => Promise.reject(new Error('not here'))};
 
 interface Answer {
   events: string[];

@@ -17,6 +17,8 @@ import {parseListen, urlOf} from './listen.ts';
 export interface ClusterOptions {
   /** Nothing is kept, nothing is written to disk (a kubeconfig only where one is asked for). Default false. */
   inMemory?: boolean;
+  /** Objects live in DynamoDB, where several clusters' processes may serve the same content; certificates stay in the folder. */
+  dynamo?: DynamoOptions;
   /** Folder of the store, certificates and kubeconfig. Default `.clusterless`. */
   data?: string;
   /** Default `127.0.0.1:0`: a free port. */
@@ -39,6 +41,14 @@ export interface ClusterOptions {
   log?: Log;
   /** Every request leaves a line in the log. */
   logRequests?: boolean;
+}
+
+export interface DynamoOptions {
+  /** Of DynamoDB Local or another emulator, whose tables are made when they are not there. Default: the region's own. */
+  endpoint?: string;
+  region?: string;
+  /** Default `clusterless-`. */
+  tablePrefix?: string;
 }
 
 export interface Cluster {
@@ -64,6 +74,7 @@ export interface Parts {
   createApi(options: ApiOptions): Api;
   openEmbedded(options: {path: string}): Promise<Store>;
   openMemory(): Promise<Store>;
+  openDynamo(options: DynamoOptions): Promise<Store>;
 }
 
 const defaultClusterIpRange = '10.0.0.0/24';
@@ -87,7 +98,7 @@ export async function startClusterFrom(parts: Parts, options: ClusterOptions = {
   const names = defaultNames(firstServiceIp(options.serviceClusterIpRange ?? defaultClusterIpRange), options.tlsSans);
   if (!options.inMemory) await mkdir(data, {recursive: true, mode: 0o700});
   // The store first: whoever holds it also owns the certificates beside it.
-  const store = options.inMemory ? await parts.openMemory() : await parts.openEmbedded({path: join(data, 'store')});
+  const store = await openStore(parts, options, data);
   try {
     const pki = await loadOrCreatePki({
       ...(!options.inMemory && {folder: join(data, 'pki')}),
@@ -100,6 +111,11 @@ export async function startClusterFrom(parts: Parts, options: ClusterOptions = {
     await store.close();
     throw error;
   }
+}
+
+function openStore(parts: Parts, {dynamo, inMemory}: ClusterOptions, data: string): Promise<Store> {
+  if (dynamo) return parts.openDynamo(dynamo);
+  return inMemory ? parts.openMemory() : parts.openEmbedded({path: join(data, 'store')});
 }
 
 async function raise(

@@ -2,6 +2,7 @@
 import {createApi} from '../shared/create-api.ts';
 import {openEmbedded, openMemory} from '../shared/storage/embedded/open.ts';
 import {type Cluster, type ClusterOptions, startClusterFrom} from './cluster.ts';
+import {openDynamo} from './dynamo.ts';
 
 export type {Api, ApiOptions, Log} from '../shared/api.ts';
 export type {UserInfo} from '../shared/auth/user.ts';
@@ -15,4 +16,4 @@ export {createApi, openEmbedded, openMemory};
  * @throws StoreError InUse, NewerFormat, Corrupt; CertificateError; the error of listen (`code` EADDRINUSE and its like)
  */
 export const startCluster = (options: ClusterOptions = {}): Promise<Cluster> =>
-  startClusterFrom({createApi, openEmbedded, openMemory}, options);
+  startClusterFrom({createApi, openEmbedded, openMemory, openDynamo}, options);

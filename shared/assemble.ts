@@ -9,6 +9,7 @@ import {RbacIndex, type RbacKind} from './auth/rbac/rbac-index.ts';
 import {boundObjects} from './auth/service-account/bound-objects.ts';
 import {TokenIssuer} from './auth/service-account/issuer.ts';
 import {signingKey, type VerificationKey} from './auth/service-account/keys.ts';
+import {shareKeys} from './auth/service-account/published-keys.ts';
 import {ServiceAccountVerifier} from './auth/service-account/verifier.ts';
 import {TokenAuthenticator} from './auth/tokens.ts';
 import type {Attributes} from './auth/user.ts';
@@ -60,8 +61,9 @@ export function assemble(options: ApiOptions): Assembly {
   const rbac = new RbacIndex();
   const authorizer = createAuthorizer({rbac: new RbacAuthorizer(rbac)});
   const key = signingKey(options.serviceAccountKey);
+  const keys: VerificationKey[] = [key];
   const serviceAccounts: ServiceAccountVerifier = new ServiceAccountVerifier({
-    keys: [key],
+    keys,
     issuers: [issuer],
     audiences,
     clock,
@@ -101,12 +103,13 @@ export function assemble(options: ApiOptions): Assembly {
     authenticate: createAuthenticator({tokens}),
     impersonator: new Impersonator(authorizer),
     issuer,
-    verificationKeys: [key],
+    verificationKeys: keys,
     flowControlHeaders(attributes) {
       const flow = flows.match(attributes);
       return flow && {'x-kubernetes-pf-flowschema-uid': flow.flowSchemaUid, 'x-kubernetes-pf-prioritylevel-uid': flow.priorityLevelUid};
     },
     async warmUp() {
+      await shareKeys(store, caches, key, keys);
       const kinds = Object.entries(rbacTypes) as [RbacKind, string][];
       await Promise.all(
         kinds.map(async ([kind, type]) => {

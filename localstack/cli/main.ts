@@ -9,6 +9,7 @@ import {
   duration,
   emulatedVersion,
   featureGates,
+  httpUrl,
   issuer,
   listenAddress,
   portRange,
@@ -16,6 +17,7 @@ import {
   previousMinor,
   runtimeConfig,
   serverNames,
+  tablePrefix,
   verbosity,
 } from './values.ts';
 
@@ -41,6 +43,14 @@ export function program(): Command {
       new Option('--listen <address:port>', 'where to serve; port 0 takes a free one').default('127.0.0.1:6443').argParser(listenAddress),
     )
     .option('--in-memory', 'keep nothing: the content is gone when the process ends')
+    .addOption(
+      new Option('--store <engine>', 'where objects live: in the data folder, or in DynamoDB, which several servers may share')
+        .choices(['embedded', 'dynamo'])
+        .default('embedded'),
+    )
+    .addOption(new Option('--dynamo-endpoint <url>', "DynamoDB Local's address; its tables are made (default: AWS)").argParser(httpUrl))
+    .addOption(new Option('--table-prefix <prefix>', 'what names of tables begin with (default: "clusterless-")').argParser(tablePrefix))
+    .option('--region <name>', 'AWS region of the tables (default: as the environment says)')
     .option('--kubeconfig <file>', 'where to write the kubeconfig of the admin (default: DATA/kubeconfig)')
     .option('--token-auth-file <csv>', 'static bearer tokens: token,user,uid,"group1,group2"')
     .addOption(new Option('--service-cluster-ip-range <cidr>', 'addresses of Services').default('10.0.0.0/24').argParser(cidrs))

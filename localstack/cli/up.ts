@@ -13,6 +13,10 @@ export interface UpFlags {
   listen: string;
   data: string;
   inMemory?: boolean;
+  store: 'embedded' | 'dynamo';
+  dynamoEndpoint?: string;
+  tablePrefix?: string;
+  region?: string;
   kubeconfig?: string;
   tokenAuthFile?: string;
   serviceClusterIpRange: string;
@@ -99,6 +103,7 @@ async function optionsOf(flags: UpFlags, data: string, kubeconfig: string, log: 
   }
   return {
     data,
+    ...dynamoOf(flags),
     kubeconfig,
     log,
     logRequests: flags.v >= requestsFrom,
@@ -117,4 +122,19 @@ async function optionsOf(flags: UpFlags, data: string, kubeconfig: string, log: 
       staticTokens: await (await import('./token-file.ts')).readTokenFile(flags.tokenAuthFile, log),
     }),
   };
+}
+
+/** @throws Refusal for flags that name nothing without their store */
+function dynamoOf({store, dynamoEndpoint, tablePrefix, region, inMemory}: UpFlags): Pick<ClusterOptions, 'dynamo'> {
+  const given = {
+    ...(dynamoEndpoint !== undefined && {endpoint: dynamoEndpoint}),
+    ...(tablePrefix !== undefined && {tablePrefix}),
+    ...(region !== undefined && {region}),
+  };
+  if (store === 'dynamo') {
+    if (inMemory) throw new Refusal('--in-memory keeps objects in this process and --store dynamo in tables: choose one');
+    return {dynamo: given};
+  }
+  if (Object.keys(given).length > 0) throw new Refusal('--dynamo-endpoint, --table-prefix and --region need --store dynamo');
+  return {};
 }

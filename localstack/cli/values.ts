@@ -85,6 +85,18 @@ export function issuer(text: string): string {
   return text;
 }
 
+export function httpUrl(text: string): string {
+  if (!URL.canParse(text) || !/^https?:$/.test(new URL(text).protocol))
+    throw new InvalidArgumentError('Not a URL such as http://127.0.0.1:8000.');
+  return text;
+}
+
+/** What DynamoDB lets a table be named, with room for our own endings. */
+export function tablePrefix(text: string): string {
+  if (!/^[\w.-]{1,200}$/.test(text)) throw new InvalidArgumentError('Letters, digits, "_", "-" and ".", at most 200.');
+  return text;
+}
+
 /** The life-cycle table is not there yet: only the release that the server behaves as anyway. */
 export function emulatedVersion(text: string): string {
   const [component, release] = text.includes('=') ? text.split('=') : ['kube', text];

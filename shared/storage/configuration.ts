@@ -24,6 +24,7 @@ const configuration: ReadonlySet<string> = new Set([
   'validatingadmissionpolicies.admissionregistration.k8s.io',
   'validatingadmissionpolicybindings.admissionregistration.k8s.io',
   'validatingwebhookconfigurations.admissionregistration.k8s.io',
+  'verificationkeys.internal',
 ]);
 
 export const isConfiguration = (type: string): boolean => configuration.has(type);
