@@ -1,6 +1,6 @@
 /**
- * `npm run test:setup`: makes what the fuller tests need in .cache/ (nothing outside of the repository): kubectl, helm and the informers'
- * client, built from the Go module proxy that this machine is set up for, and manifests that operators publish in their modules. What is
+ * `npm run test:setup`: makes what the fuller tests need in .cache/ (nothing outside of the repository): kubectl, helm, the informers'
+ * client and an operator, built from the Go module proxy that this machine is set up for, and manifests that operators publish in their modules. What is
  * there already is kept; what cannot be made is said, and its tests skip.
  */
 import {spawnSync} from 'node:child_process';
@@ -50,8 +50,9 @@ const programs = {
   },
 };
 
-/** A story's client keeps its pinned go.mod beside it. */
+/** A story's clients keep their pinned go.mod beside them. */
 const informer = {folder: join(root, 'test/stories/informer'), build: ['.']};
+const operator = {folder: join(root, 'test/stories/operator'), build: ['.']};
 
 /** What people install on their clusters: a module, and the files or folders in it. */
 const manifests = {
@@ -141,6 +142,6 @@ function fetch(name, [module, ...paths]) {
 if (spawnSync('go', ['version'], {stdio: 'ignore'}).status !== 0) {
   process.stdout.write('no go on this machine: nothing is made, and the tests use what the PATH has or skip\n');
 } else {
-  for (const [name, how] of Object.entries({...programs, informer})) process.stdout.write(`${make(name, how)}\n`);
+  for (const [name, how] of Object.entries({...programs, informer, operator})) process.stdout.write(`${make(name, how)}\n`);
   for (const [name, source] of Object.entries(manifests)) process.stdout.write(`${fetch(name, source)}\n`);
 }

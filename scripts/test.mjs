@@ -22,6 +22,11 @@ const needs = {
   },
   helm: {variable: 'TEST_HELM', find: () => program('helm', ['version', '--short']), without: `no helm (${viaSetup} where go is)`},
   informer: {variable: 'TEST_INFORMER', find: () => built('informer'), without: `no informers' client (${viaSetup} where go is)`},
+  operator: {
+    variable: 'TEST_OPERATOR',
+    find: () => built('operator'),
+    without: `no operator of controller-runtime (${viaSetup} where go is)`,
+  },
   go: {variable: 'TEST_GO', find: () => program('go', ['version']), without: 'no go'},
   java: {variable: 'TEST_JAVA', find: () => program('java', ['-version']), without: 'no java'},
   reference: {

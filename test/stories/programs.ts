@@ -27,3 +27,4 @@ export const kubectls = every('kubectl', 'TEST_KUBECTL');
 export const kubectl = kubectls[0];
 export const helm = every('helm', 'TEST_HELM')[0];
 export const informer = executable(process.env['TEST_INFORMER'] ?? join(ours, 'informer'));
+export const operator = executable(process.env['TEST_OPERATOR'] ?? join(ours, 'operator'));
