@@ -4,6 +4,7 @@ import type {Assembly} from '../assemble.ts';
 import type {Client} from '../client/client.ts';
 import type {HealthState} from '../http/health.ts';
 import {bootstrap} from './bootstrap/bootstrap.ts';
+import {ConfigurationFollower} from './follower.ts';
 import {GarbageCollector} from './garbage-collector.ts';
 import {NamespaceController} from './namespaces.ts';
 import {Retention} from './retention.ts';
@@ -17,6 +18,7 @@ export class Controllers {
   readonly #garbage: GarbageCollector;
   readonly #retention: Retention;
   readonly #repair: ServiceRepair;
+  readonly #follower: ConfigurationFollower;
   readonly #startedAt: number;
   #stopBootstrap: (() => Promise<void>) | undefined;
   #started = false;
@@ -37,6 +39,7 @@ export class Controllers {
       historyMs: options.options.watchHistoryMs ?? defaultHistoryMs,
     });
     this.#repair = new ServiceRepair({allocator: machine.allocator, caches: machine.caches, clock: machine.clock, log});
+    this.#follower = new ConfigurationFollower(machine);
     this.#startedAt = machine.clock.now();
   }
 
@@ -56,6 +59,7 @@ export class Controllers {
     if (this.#stopped) return this.stop();
     this.#retention.start();
     this.#repair.start();
+    this.#follower.start();
     this.#started = true;
     // Its graph spans all types: reading them is not worth waiting for. A deletion before it is done is seen when it is.
     void this.#garbage
@@ -69,6 +73,7 @@ export class Controllers {
 
   async stop(): Promise<void> {
     this.#stopped = true;
+    this.#follower.stop();
     await Promise.all([
       this.#namespaces.stop(),
       this.#garbage.stop(),
