@@ -1,7 +1,7 @@
 /** Which handler serves which route of resources: a total map, and the table of subresources that have one of their own. */
 import {genericError} from '../errors.ts';
 import type {ApiResponse} from '../http/messages.ts';
-import type {RouteVerb} from '../http/routes.ts';
+import {connections, type RouteVerb} from '../http/routes.ts';
 import {getComponentStatus, listComponentStatuses} from './component-status.ts';
 import type {Handler, RequestContext} from './context.ts';
 import {create} from './create.ts';
@@ -16,7 +16,7 @@ import {evict} from './subresources/eviction.ts';
 import {getScale, patchScale, updateScale} from './subresources/scale.ts';
 import {update} from './update.ts';
 
-type ResourceVerb = Exclude<RouteVerb, 'discovery' | 'openapi' | 'version' | 'paths' | 'health' | 'metrics' | 'issuer'>;
+type ResourceVerb = Exclude<RouteVerb, 'discovery' | 'openapi' | 'version' | 'paths' | 'health' | 'metrics' | 'issuer' | 'other'>;
 
 const issueToken: Handler = (context) => context.machine.reviews.token(context);
 const review: Handler = (context) => context.machine.reviews.review(context);
@@ -61,7 +61,7 @@ const handlers: Record<ResourceVerb, Handler> = {
   connect,
 };
 
-const connections = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
+const isConnection: ReadonlySet<string> = new Set(connections);
 /** Methods are what strangers say: without a prototype, `constructor` is none. */
 const byMethod = <T>(verbs: Record<string, T>): Record<string, T> => Object.assign(Object.create(null), verbs);
 const collectionVerbs = byMethod<ResourceVerb>({POST: 'create', GET: 'list', DELETE: 'deletecollection'});
@@ -112,7 +112,7 @@ function verbOf({info, resource}: RequestContext): ResourceVerb {
   }
   const described = resource.subresources[sub];
   if (!described || (parts.length > 3 && sub !== 'proxy')) throw notFoundPath();
-  if (connections.has(sub)) return connect_(method, described.verbs);
+  if (isConnection.has(sub)) return connect_(method, described.verbs);
   const verb = subresourceVerbs[method];
   const needed = {getSubresource: 'get', createSubresource: 'create', updateSubresource: 'update', patchSubresource: 'patch'}[
     verb as string
