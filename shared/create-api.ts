@@ -19,7 +19,8 @@ import {statusOf} from './http/status.ts';
 import {deprecationOf, warningHeaders} from './http/warnings.ts';
 import {maxBodyBytes} from './limits.ts';
 import type {Machine} from './registry/context.ts';
-import {handleResource, notFoundPath} from './registry/handlers.ts';
+import {dispatch, notFoundPath} from './registry/dispatch.ts';
+import {handlers} from './registry/handlers.ts';
 import type {Resource} from './registry/resource.ts';
 import {encodeBody, headersFor} from './registry/respond.ts';
 import {inSession} from './registry/session.ts';
@@ -122,7 +123,7 @@ async function walk(
     if (subresource === '' || Object.hasOwn(resource.subresources, subresource))
       machine.metrics.requestedDeprecated({group, version, resource: resource.resource, subresource, removed_release: ''});
   }
-  return handleResource({machine, request, info, user, resource, warnings});
+  return dispatch(handlers, {machine, request, info, user, resource, warnings});
 }
 
 function errorResponse({log}: Assembly, request: ApiRequest, error: unknown): ApiResponse {

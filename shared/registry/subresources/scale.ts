@@ -1,4 +1,4 @@
-/** scale: the replicas of a workload as a kind of their own. Writing a Scale writes its workload. */
+/** scale: writing a Scale writes its workload. Reading one is ./scale-get.ts. */
 import {applyScale, scaleOf} from '../../convert/scale.ts';
 import type {ApiResponse} from '../../http/messages.ts';
 import {negotiate, objectOffer} from '../../http/negotiate.ts';
@@ -8,18 +8,10 @@ import {decodeBody} from '../body.ts';
 import type {Handler, RequestContext} from '../context.ts';
 import {matchNamespace} from '../create.ts';
 import {decodeImage} from '../encode.ts';
-import {readStored} from '../get.ts';
 import {decodePatchedAs, patcherFor, refuseUnknownPatch} from '../patch.ts';
 import {respondObject} from '../respond.ts';
 import {matchName, type Updated, updateObject} from '../update.ts';
-
-const scaleKind = {group: 'autoscaling', version: 'v1', kind: 'Scale'};
-
-export const getScale: Handler = async (context) => {
-  const representation = negotiate(context.request.headers, context.request.query, objectOffer);
-  const stored = await readStored(context, context.info.name);
-  return respondObject(asScale(context), representation, scaleOf(decodeImage(stored.image)));
-};
+import {asScale, scaleKind} from './scale-get.ts';
 
 export const updateScale: Handler = async (context) => {
   const {request} = context;
@@ -59,9 +51,3 @@ function withScale(old: KubeObject, scale: KubeObject): KubeObject {
 
 const respondScale = (context: RequestContext, representation: ReturnType<typeof negotiate>, written: Updated): ApiResponse =>
   respondObject(asScale(context), representation, scaleOf(written.stored ? decodeImage(written.stored.image) : written.object));
-
-/** The same request, seen as one for a Scale: Tables and patches go by that kind. */
-const asScale = (context: RequestContext): RequestContext => ({
-  ...context,
-  resource: {...context.resource, ...scaleKind, resource: 'scales', listKind: 'ScaleList', storage: scaleKind},
-});
