@@ -32,8 +32,23 @@ export const routes = [
   {verb: 'createSubresource', method: 'POST', path: '{scope}/{resource}/{name}/{subresource}', function: 'create'},
   {verb: 'updateSubresource', method: 'PUT', path: '{scope}/{resource}/{name}/{subresource}', function: 'update'},
   {verb: 'patchSubresource', method: 'PATCH', path: '{scope}/{resource}/{name}/{subresource}', function: 'patch'},
-  {verb: 'connect', method: '*', path: '{scope}/{resource}/{name}/{connection}', function: 'connect', streams: true},
-  {verb: 'connect', method: '*', path: '{scope}/{resource}/{name}/proxy/{path+}', function: 'connect', streams: true},
+  // Pods, services and nodes have them, all in the core group; of what has no namespace, nodes a proxy.
+  {
+    verb: 'connect',
+    method: '*',
+    path: '/api/{version}/namespaces/{namespace}/{resource}/{name}/{connection}',
+    function: 'connect',
+    streams: true,
+  },
+  {
+    verb: 'connect',
+    method: '*',
+    path: '/api/{version}/namespaces/{namespace}/{resource}/{name}/proxy/{path+}',
+    function: 'connect',
+    streams: true,
+  },
+  {verb: 'connect', method: '*', path: '/api/{version}/{resource}/{name}/proxy', function: 'connect', streams: true},
+  {verb: 'connect', method: '*', path: '/api/{version}/{resource}/{name}/proxy/{path+}', function: 'connect', streams: true},
   // Kinds that are asked, not kept.
   {verb: 'create', method: 'POST', path: '/apis/authentication.k8s.io/{version}/{resource}', function: 'review'},
   {verb: 'create', method: 'POST', path: '/apis/authorization.k8s.io/{version}/{resource}', function: 'review'},
