@@ -18,12 +18,12 @@ import {Hubs} from './changes/hub.ts';
 import {ObjectCaches} from './changes/object-cache.ts';
 import {systemClock} from './clock.ts';
 import {Metrics} from './http/metrics.ts';
-import {createServiceAllocator} from './registry/allocators/service.ts';
+import type {createServiceAllocator} from './registry/allocators/service.ts';
 import {catalogue} from './registry/catalogue.ts';
 import type {Machine} from './registry/context.ts';
 import {Creators} from './registry/creators.ts';
 import {cachedLookups} from './registry/lookups.ts';
-import {Reviews} from './registry/reviews/reviews.ts';
+import type {ReviewServices} from './registry/reviews/review.ts';
 
 export interface Assembly {
   machine: Machine;
@@ -36,6 +36,12 @@ export interface Assembly {
   /** Resolves when what decides requests (roles, flow schemas) is in memory. */
   warmUp(): Promise<void>;
   endWatches(): void;
+}
+
+/** What only some verbs need: where it is left out, nothing of it is loaded. */
+export interface Rooms {
+  allocator?: typeof createServiceAllocator;
+  reviews?(services: ReviewServices): Machine['reviews'];
 }
 
 const silent: Log = {debug() {}, info() {}, warn() {}, error() {}};
@@ -53,7 +59,7 @@ const flowTypes: Record<FlowKind, string> = {
   FlowSchema: 'flowschemas.flowcontrol.apiserver.k8s.io',
 };
 
-export function assemble(options: ApiOptions): Assembly {
+export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
   const {store, clock = systemClock, log = silent} = options;
   const issuer = options.serviceAccountIssuer ?? defaultIssuer;
   const audiences = [issuer];
@@ -85,13 +91,14 @@ export function assemble(options: ApiOptions): Assembly {
     rbac,
     lookups,
     metrics,
-    allocator: createServiceAllocator({
-      store,
-      now: () => clock.now(),
-      ranges: (options.serviceClusterIpRange ?? '10.0.0.0/24').split(','),
-      nodePorts: parsePortRange(options.serviceNodePortRange ?? '30000-32767'),
-    }),
-    reviews: new Reviews({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}),
+    allocator:
+      rooms.allocator?.({
+        store,
+        now: () => clock.now(),
+        ranges: (options.serviceClusterIpRange ?? '10.0.0.0/24').split(','),
+        nodePorts: parsePortRange(options.serviceNodePortRange ?? '30000-32767'),
+      }) ?? absent('allocator of addresses'),
+    reviews: rooms.reviews?.({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}) ?? absent('reviews'),
     creators: new Creators(),
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
@@ -123,6 +130,14 @@ export function assemble(options: ApiOptions): Assembly {
     },
     endWatches: () => drain.abort(),
   };
+}
+
+/** Stands for a room that was left out; whoever enters it all the same learns which. */
+function absent<T extends object>(room: string): T {
+  const refuse = (): never => {
+    throw new Error(`this function was made without ${room}`);
+  };
+  return new Proxy({} as T, {get: refuse});
 }
 
 /** `30000-32767`, `30000+100`, `30000`. @throws Error */

@@ -1,76 +1,60 @@
-/** Everything that is not a resource: discovery, OpenAPI, version, health, metrics, the issuer's documents, and the list of paths. */
-import type {ApiOptions} from '../api.ts';
-import type {Assembly} from '../assemble.ts';
-import {keySet, openidConfiguration} from '../auth/discovery-documents.ts';
-import {genericError, notAcceptable} from '../errors.ts';
-import {encodeBody, headersFor} from '../registry/respond.ts';
-import {Discovery} from './discovery.ts';
-import {sha512Hex} from './hash.ts';
-import {Health, type HealthState} from './health.ts';
-import type {ApiRequest, ApiResponse} from './messages.ts';
-import {negotiate, parseAccept, plainOffer} from './negotiate.ts';
-import {answerOpenApi} from './openapi/answer.ts';
-import {OpenApi} from './openapi/openapi.ts';
-import type {RequestInfo} from './request-info.ts';
-import {versionInfo} from './version.ts';
+/** /api and /apis, the list of paths, the version, and the documents of the issuer of tokens. */
+import type {ApiOptions} from '../../api.ts';
+import type {Assembly} from '../../assemble.ts';
+import {keySet, openidConfiguration} from '../../auth/discovery-documents.ts';
+import {genericError, notAcceptable} from '../../errors.ts';
+import {encodeBody, headersFor} from '../../registry/respond.ts';
+import {Discovery} from '../discovery.ts';
+import {sha512Hex} from '../hash.ts';
+import {Health} from '../health.ts';
+import type {ApiRequest, ApiResponse} from '../messages.ts';
+import {negotiate, parseAccept, plainOffer} from '../negotiate.ts';
+import {versionInfo} from '../version.ts';
+import {type Endpoint, type Endpoints, indented, requireGet} from './endpoint.ts';
 
-const noCache = {'cache-control': 'no-cache, private'};
+type Parts = Pick<Assembly, 'machine' | 'issuer' | 'verificationKeys'>;
 
-export class NonResourceRoutes {
-  readonly #assembly: Assembly;
+export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'advertise'>): Endpoints {
+  const documents = new DiscoveryDocuments(assembly, options);
+  const got =
+    (answer: Endpoint): Endpoint =>
+    (request, rest) => {
+      requireGet(request);
+      return answer(request, rest);
+    };
+  const only =
+    (path: string, answer: Endpoint): Endpoint =>
+    (request, rest) =>
+      rest.join('/') === path ? got(answer)(request, rest) : undefined;
+  return {
+    '': got(() => documents.paths()),
+    api: got((request, rest) => documents.discover(request, 'api', rest)),
+    apis: got((request, rest) => documents.discover(request, 'apis', rest)),
+    version: only('', () => indented(versionInfo)),
+    '.well-known': only('openid-configuration', () => documents.issuer('configuration')),
+    openid: only('v1/jwks', (request) => documents.issuer('keys', request)),
+  };
+}
+
+/** The names of checks do not depend on how they are. */
+const healthNames = new Health(() => ({started: true, draining: false, storeFailing: undefined, withinGrace: false}));
+
+class DiscoveryDocuments {
+  readonly #assembly: Parts;
   readonly #discovery: Discovery;
-  readonly #health: Health;
-  readonly #openapi: OpenApi;
   readonly #serverAddress: string;
   readonly #aggregated = new Map<string, Promise<{body: Uint8Array; etag: string}>>();
 
-  constructor(assembly: Assembly, health: () => HealthState, options: ApiOptions) {
+  constructor(assembly: Parts, options: Pick<ApiOptions, 'advertise'>) {
     this.#assembly = assembly;
     const {address, port} = options.advertise ?? {address: '127.0.0.1', port: 443};
     this.#serverAddress = `${address.includes(':') ? `[${address}]` : address}:${port}`;
     this.#discovery = new Discovery(assembly.machine.catalogue, this.#serverAddress);
-    this.#health = new Health(health);
-    this.#openapi = new OpenApi(assembly.machine.catalogue);
   }
 
-  async answer(request: ApiRequest, info: RequestInfo): Promise<ApiResponse> {
-    const parts = info.path.split('/').filter(Boolean);
-    const [first, second, third, ...more] = parts;
-    switch (first) {
-      case undefined:
-        return getOnly(request, () => this.#paths());
-      case 'api':
-      case 'apis':
-        return getOnly(request, () => this.#discover(request, first, [second, third, ...more]));
-      case 'version':
-        if (second !== undefined) break;
-        return getOnly(request, () => indented(versionInfo));
-      case 'healthz':
-      case 'livez':
-      case 'readyz':
-        return this.#health.answer(first, parts.slice(1).join('/'), request.query) ?? pageNotFound();
-      case 'metrics':
-        if (second === 'slis') return prometheus(this.#health.slis());
-        if (second !== undefined) break;
-        return prometheus(await this.#renderMetrics());
-      case 'openapi':
-        return getOnly(
-          request,
-          () => answerOpenApi(this.#openapi, request, parts.slice(1), this.#assembly.machine.clock.now()) ?? pageNotFound(),
-        );
-      case '.well-known':
-        if (second !== 'openid-configuration' || third !== undefined) break;
-        return getOnly(request, () => this.#issuerDocument('configuration'));
-      case 'openid':
-        if (second !== 'v1' || third !== 'jwks') break;
-        return getOnly(request, () => this.#issuerDocument('keys', request));
-    }
-    return pageNotFound();
-  }
-
-  async #discover(request: ApiRequest, prefix: 'api' | 'apis', rest: (string | undefined)[]): Promise<ApiResponse> {
+  async discover(request: ApiRequest, prefix: 'api' | 'apis', rest: readonly string[]): Promise<ApiResponse | undefined> {
     const [one, two, ...more] = rest;
-    if (more.length > 0) return pageNotFound();
+    if (more.length > 0) return undefined;
     if (one === undefined) {
       const version = aggregatedVersion(request);
       if (version) return this.#aggregatedAnswer(request, prefix, version);
@@ -82,7 +66,7 @@ export class NonResourceRoutes {
       return plain(request, list);
     }
     const group = this.#discovery.group(one);
-    if (!group) return pageNotFound();
+    if (!group) return undefined;
     if (two === undefined) return plain(request, group);
     const list = await this.#discovery.resourceList(one, two);
     if (!list) throw genericError(404, '', {group: '', resource: ''}, '');
@@ -108,13 +92,7 @@ export class NonResourceRoutes {
     return {status: 200, headers, body};
   }
 
-  async #renderMetrics(): Promise<string> {
-    const {metrics, store, catalogue} = this.#assembly.machine;
-    const counts = [...(await store.counts())].filter(([type]) => catalogue.byType(type) !== undefined);
-    return metrics.render(new Map(counts));
-  }
-
-  #paths(): ApiResponse {
+  paths(): ApiResponse {
     const {catalogue} = this.#assembly.machine;
     const paths = [
       '/.well-known/openid-configuration',
@@ -134,13 +112,13 @@ export class NonResourceRoutes {
       ]),
       ...(['healthz', 'livez', 'readyz'] as const).flatMap((endpoint) => [
         `/${endpoint}`,
-        ...this.#health.names(endpoint).map((name) => `/${endpoint}/${name}`),
+        ...healthNames.names(endpoint).map((name) => `/${endpoint}/${name}`),
       ]),
     ];
     return indented({paths: paths.sort()});
   }
 
-  async #issuerDocument(which: 'configuration' | 'keys', request?: ApiRequest): Promise<ApiResponse> {
+  async issuer(which: 'configuration' | 'keys', request?: ApiRequest): Promise<ApiResponse> {
     const {issuer, verificationKeys} = this.#assembly;
     const accept = request?.headers['accept'];
     if (which === 'keys' && accept && !/application\/jwk-set\+json|application\/\*|\*\/\*/.test(accept))
@@ -153,11 +131,6 @@ export class NonResourceRoutes {
       body: Buffer.from(document.body),
     };
   }
-}
-
-function getOnly(request: ApiRequest, answer: () => ApiResponse | Promise<ApiResponse>): ApiResponse | Promise<ApiResponse> {
-  if (request.method !== 'GET') throw genericError(405, '', {group: '', resource: ''}, '');
-  return answer();
 }
 
 /** Which aggregated form the client prefers, if any. @throws StatusError 406 when it takes nothing else and we do not have it */
@@ -178,21 +151,3 @@ function plain(request: ApiRequest, object: object): ApiResponse {
   const named = representation.format === 'protobuf' ? {apiVersion: 'v1', ...object} : object;
   return {status: 200, headers: headersFor(representation), body: encodeBody(representation, named)};
 }
-
-const indented = (object: object): ApiResponse => ({
-  status: 200,
-  headers: {...noCache, 'content-type': 'application/json'},
-  body: Buffer.from(JSON.stringify(object, null, 2)),
-});
-
-const prometheus = (text: string): ApiResponse => ({
-  status: 200,
-  headers: {...noCache, 'content-type': 'text/plain; version=0.0.4; charset=utf-8'},
-  body: Buffer.from(text),
-});
-
-const pageNotFound = (): ApiResponse => ({
-  status: 404,
-  headers: {...noCache, 'content-type': 'text/plain; charset=utf-8', 'x-content-type-options': 'nosniff'},
-  body: Buffer.from('404 page not found\n'),
-});
