@@ -4,6 +4,7 @@ import type {Assembly} from '../assemble.ts';
 import type {Client} from '../client/client.ts';
 import type {HealthState} from '../http/health.ts';
 import {bootstrap} from './bootstrap/bootstrap.ts';
+import {FlowSchemaController} from './flow-schemas.ts';
 import {ConfigurationFollower} from './follower.ts';
 import {GarbageCollector} from './garbage-collector.ts';
 import {NamespaceController} from './namespaces.ts';
@@ -15,6 +16,7 @@ const defaultHistoryMs = 3_600_000;
 export class Controllers {
   readonly #options: Assembly & {client: Client; options: ApiOptions};
   readonly #namespaces: NamespaceController;
+  readonly #flows: FlowSchemaController;
   readonly #garbage: GarbageCollector;
   readonly #retention: Retention;
   readonly #repair: ServiceRepair;
@@ -30,6 +32,7 @@ export class Controllers {
     const {machine, client, log} = options;
     const common = {client, catalogue: machine.catalogue, caches: machine.caches, creators: machine.creators, clock: machine.clock, log};
     this.#namespaces = new NamespaceController(common);
+    this.#flows = new FlowSchemaController(common);
     this.#garbage = new GarbageCollector(common);
     this.#retention = new Retention({
       store: machine.store,
@@ -55,6 +58,7 @@ export class Controllers {
     await this.#options.warmUp();
     this.#stopBootstrap = await bootstrap({client, machine, options});
     await this.#namespaces.start();
+    await this.#flows.start();
     // Stopped before it had begun: nobody would stop what begins now.
     if (this.#stopped) return this.stop();
     this.#retention.start();
@@ -76,6 +80,7 @@ export class Controllers {
     this.#follower.stop();
     await Promise.all([
       this.#namespaces.stop(),
+      this.#flows.stop(),
       this.#garbage.stop(),
       this.#retention.stop(),
       this.#repair.stop(),

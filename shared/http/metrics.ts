@@ -106,8 +106,8 @@ export class Metrics {
     this.#deprecated.set(format(labels), 1);
   }
 
-  /** Prometheus text, version 0.0.4. `objects`: how many objects each storage type holds. */
-  render(objects: ReadonlyMap<string, number>): string {
+  /** Prometheus text, version 0.0.4. `objects`: how many objects each storage type holds. `seats`: of each priority level. */
+  render(objects: ReadonlyMap<string, number>, seats: ReadonlyMap<string, number> = new Map()): string {
     const lines: string[] = [];
     const series = (name: string, type: string, help: string, samples: Iterable<Sample>) => {
       lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${type}`);
@@ -138,6 +138,12 @@ export class Metrics {
       'gauge',
       'Stored objects by type.',
       [...objects].map(([type, value]) => ({labels: format({resource: type}), value})),
+    );
+    series(
+      'apiserver_flowcontrol_nominal_limit_seats',
+      'gauge',
+      'Seats that the shares of a priority level stand for.',
+      [...seats].map(([level, value]) => ({labels: format({priority_level: level}), value})),
     );
     series('clusterless_watch_replays_total', 'counter', 'Watchers that fell behind and went back to the log.', all(this.#replays));
     series('clusterless_watch_lag_seconds', 'gauge', 'From the commit of the newest delivered change to its delivery.', [

@@ -1,5 +1,5 @@
 /** Content negotiation: which form of an object the client wants, and which form its body has. */
-import {failure, notAcceptable, unsupportedMediaType} from '../errors.ts';
+import {failure, notAcceptable, type StatusError, unsupportedMediaType} from '../errors.ts';
 import {isTrue, queryValue} from './request-info.ts';
 
 export type Format = 'json' | 'yaml' | 'protobuf';
@@ -65,7 +65,6 @@ export function negotiate(
     const chosen = choose(clause, offer, pretty);
     if (chosen) return chosen;
   }
-  const accepted = offer.formats.map((format) => `${nameOf[format]}${offer.stream ? ';stream=watch' : ''}`);
   if (!clauses.some(({type}) => isWildcard(type) || mediaTypes[type] !== undefined)) {
     const available = [
       ...Object.values(nameOf),
@@ -73,7 +72,12 @@ export function negotiate(
     ];
     throw failure(406, 'NotAcceptable', `406: Not Acceptable\n\nAvailable representations: ${available.join(', ')}`, {details: {}});
   }
-  throw notAcceptable(`only the following media types are accepted: ${accepted.join(', ')}`);
+  throw noSuchForm(offer);
+}
+
+export function noSuchForm({formats, stream}: Offer): StatusError {
+  const accepted = formats.map((format) => `${nameOf[format]}${stream ? ';stream=watch' : ''}`);
+  return notAcceptable(`only the following media types are accepted: ${accepted.join(', ')}`);
 }
 
 const isWildcard = (type: string): boolean => type === '*/*' || type === 'application/*';

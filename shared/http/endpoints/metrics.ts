@@ -1,10 +1,11 @@
 /** /metrics and /metrics/slis. */
+import type {KubeObject} from '../../object.ts';
 import type {Machine} from '../../registry/context.ts';
 import {Health, type HealthState} from '../health.ts';
 import type {ApiResponse} from '../messages.ts';
 import {type Endpoints, noCache} from './endpoint.ts';
 
-export function metricsEndpoints({metrics, store, catalogue}: Machine, state: () => HealthState | Promise<HealthState>): Endpoints {
+export function metricsEndpoints({metrics, store, catalogue, caches}: Machine, state: () => HealthState | Promise<HealthState>): Endpoints {
   return {
     async metrics(_request, [second, ...more]) {
       if (second === 'slis' && more.length === 0) {
@@ -13,9 +14,20 @@ export function metricsEndpoints({metrics, store, catalogue}: Machine, state: ()
       }
       if (second !== undefined) return undefined;
       const counts = [...(await store.counts())].filter(([type]) => catalogue.byType(type) !== undefined);
-      return prometheus(metrics.render(new Map(counts)));
+      const levels = await caches.of('prioritylevelconfigurations.flowcontrol.apiserver.k8s.io');
+      return prometheus(metrics.render(new Map(counts), nominalSeats([...levels.values()])));
     },
   };
+}
+
+/** What the reference may serve at once when nobody says otherwise: the levels' shares are shares of this. */
+const serverSeats = 600;
+
+/** Seats of each priority level, as the reference deals them out. Nobody queues for them here. */
+function nominalSeats(levels: readonly KubeObject[]): ReadonlyMap<string, number> {
+  const sharesOf = ({spec}: KubeObject): number => (spec?.limited ?? spec?.exempt)?.nominalConcurrencyShares ?? 0;
+  const all = levels.reduce((sum, level) => sum + sharesOf(level), 0);
+  return new Map(levels.map((level) => [level.metadata.name!, all > 0 ? Math.ceil((serverSeats * sharesOf(level)) / all) : 0]));
 }
 
 const prometheus = (text: string): ApiResponse => ({

@@ -1,7 +1,7 @@
 /** The reviews as handlers: decoding and answering around the files that stand beside this one, one for each kind. */
 import {managerOf, updateManagedFields} from '../../apply/managed-fields.ts';
 import type {ApiResponse} from '../../http/messages.ts';
-import {negotiate, objectOffer} from '../../http/negotiate.ts';
+import {negotiate, noSuchForm, objectOffer} from '../../http/negotiate.ts';
 import {writeOptions} from '../../http/write-options.ts';
 import {rfc3339} from '../../kinds/common/time.ts';
 import {applyDefaults} from '../../kinds/defaults.ts';
@@ -53,6 +53,8 @@ export class Reviews {
   async #answer(context: RequestContext, gvk: GroupVersionKind, review: Review): Promise<ApiResponse> {
     const {request, info, user, machine} = context;
     const representation = negotiate(request.headers, request.query, objectOffer);
+    // Nothing of a review would fill a row.
+    if (representation.as?.kind === 'Table') throw noSuchForm(objectOffer);
     const options = writeOptions('CreateOptions', request.query);
     const object = decodeBody(context, gvk, options.fieldValidation);
     applyDefaults(object);
