@@ -1,9 +1,9 @@
 /** From a request to an answer that can be written as it is: the API's, compressed where asked for, and a Status if the API itself breaks. */
 import type {Api, Log} from '../../shared/api.ts';
 import {internalError, type StatusError, tooManyRequests} from '../../shared/errors.ts';
+import {compressed, worthCompressing} from '../../shared/http/compress.ts';
 import type {ApiResponse} from '../../shared/http/messages.ts';
 import type {BodyBudget} from './body.ts';
-import {compressed, worthCompressing} from './compress.ts';
 import type {GatewayRequest} from './request.ts';
 
 /** What the two protocols share: the API, the log, and how many requests are under way. */

@@ -1,8 +1,8 @@
 /** gzip of large answers, for clients that ask for it in the one form that the reference understands. */
 import {promisify} from 'node:util';
 import {gzip} from 'node:zlib';
-import type {ApiResponse} from '../../shared/http/messages.ts';
-import {gzipThresholdBytes} from '../../shared/limits.ts';
+import {gzipThresholdBytes} from '../limits.ts';
+import type {ApiResponse} from './messages.ts';
 
 const compress = promisify(gzip);
 /** Bodies that the API keeps (hot lists, OpenAPI) come here again as the same object: squeeze each once. */
