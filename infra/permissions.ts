@@ -1,0 +1,79 @@
+/**
+ * What each function may do: the least actions on the least keys. A test derives the granted actions from the template and holds them
+ * against the calls that a rehearsal records, both ways.
+ *
+ * The letter in a partition key tells the kind (shared/storage/dynamo/keys.ts), so that who reads objects cannot write them. A transaction
+ * needs the actions of its parts; there is none of its own.
+ */
+import type {FunctionName} from '../functions/functions.ts';
+
+export type TableName = 'objects' | 'log' | 'connections';
+
+export interface TableGrant {
+  table: TableName;
+  /** Names of DynamoDB actions, without the service. */
+  actions: readonly string[];
+  /** Letters of the kinds of partitions; all of the cluster's when absent. */
+  kinds?: readonly Kind[];
+}
+
+/** object, sequencer, chunk, meta, log */
+export type Kind = 'o' | 's' | 'c' | 'm' | 'l';
+
+export interface Grants {
+  tables: readonly TableGrant[];
+  /** HTTP methods on connections of the WebSocket API. */
+  connections?: readonly ('POST' | 'GET' | 'DELETE')[];
+  /** Makes parameters, not only reads them. */
+  writesParameters?: boolean;
+}
+
+/**
+ * Who reads the log closes it: fills the slots of writers that died, and moves the mark behind which nothing is missing. So a read may
+ * write there, never an object.
+ */
+const reads: readonly TableGrant[] = [
+  {table: 'objects', actions: ['BatchGetItem', 'GetItem', 'Query'], kinds: ['o', 's', 'c', 'm']},
+  {table: 'objects', actions: ['UpdateItem'], kinds: ['s']},
+  {table: 'log', actions: ['BatchGetItem', 'GetItem', 'PutItem', 'Query'], kinds: ['l']},
+];
+
+const writes: readonly TableGrant[] = [
+  ...reads,
+  {table: 'objects', actions: ['PutItem'], kinds: ['o', 'c']},
+  {table: 'objects', actions: ['UpdateItem'], kinds: ['m']},
+];
+
+/** Bodies that nothing points to are removed, with old tombstones. */
+const sweeps: readonly TableGrant[] = [...writes, {table: 'objects', actions: ['BatchWriteItem', 'DeleteItem'], kinds: ['o', 'c']}];
+
+const connectionsTable = (...actions: string[]): TableGrant => ({table: 'connections', actions});
+
+export const grants: Record<FunctionName, Grants> = {
+  create: {tables: writes},
+  get: {tables: reads},
+  list: {tables: reads},
+  update: {tables: writes},
+  patch: {tables: writes},
+  delete: {tables: writes},
+  'delete-collection': {tables: writes},
+  connect: {tables: reads},
+  discovery: {tables: reads},
+  openapi: {tables: reads},
+  health: {tables: reads},
+  metrics: {tables: reads},
+  review: {tables: reads},
+  'socket-connect': {tables: [...reads, connectionsTable('PutItem')]},
+  'socket-message': {
+    tables: [...reads, connectionsTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem')],
+    connections: ['POST', 'DELETE'],
+  },
+  'socket-disconnect': {tables: [...reads, connectionsTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem')]},
+  'fan-out': {
+    tables: [...reads, connectionsTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem')],
+    connections: ['POST', 'DELETE'],
+  },
+  controllers: {tables: writes},
+  maintenance: {tables: [...sweeps, connectionsTable('Query', 'DeleteItem')]},
+  bootstrap: {tables: writes, writesParameters: true},
+};
