@@ -63,6 +63,11 @@ export class Hub {
     return this.#live ? head : 0;
   }
 
+  /** Changes in (from, to], oldest first. @throws StoreError Compacted */
+  past(from: Revision, to: Revision, limit: number): Promise<Change[]> {
+    return this.#store.log(this.type, from, to, limit);
+  }
+
   /** Where live delivery stands; the hub subscribes when the first watcher asks. */
   async through(): Promise<Revision> {
     this.#subscription ??= this.#subscribe().catch((error: unknown) => {
