@@ -132,7 +132,8 @@ function memory(settings: Settings): Promise<Row[]> {
     measure('memory, empty');
     const filled = jobFor(settings, server, {op: 'fill', count: 10_000, namespace: 'bench-memory'});
     await settings.client.run(filled);
-    await new Promise((resolve) => setTimeout(resolve, 5_000));
+    // Two intervals and three more until it has given back all that it will (idle-memory.ts).
+    await new Promise((resolve) => setTimeout(resolve, 11_000));
     measure('memory, 10,000 objects of 1 KB');
     if (reference)
       rows.push({name: 'memory of the reference as it stands', unit: 'MiB', own: {}, reference: {value: residentMiB(reference.pids)!}});
