@@ -4,13 +4,15 @@
  */
 import {execFileSync} from 'node:child_process';
 import {chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
-import {dirname, join, relative, sep} from 'node:path';
+import {dirname, join, relative} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
+import {dataBeside} from './data-beside.mjs';
+import {hasNewer} from './fresh.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
-const sources = ['shared', 'localstack', 'scripts/build.mjs', 'package.json'];
+const sources = ['shared', 'localstack', 'scripts/build.mjs', 'scripts/data-beside.mjs', 'package.json'];
 
 /** Native, or fond of worker files of its own: stays in node_modules. */
 const external = ['lmdb', 'pino', 'msgpackr', 'ordered-binary', 'weak-lru-cache'];
@@ -19,14 +21,6 @@ const external = ['lmdb', 'pino', 'msgpackr', 'ordered-binary', 'weak-lru-cache'
 export function isFresh() {
   const built = statSync(stamp, {throwIfNoEntry: false})?.mtimeMs;
   return built !== undefined && sources.every((source) => !hasNewer(join(root, source), built));
-}
-
-function hasNewer(path, time) {
-  const stats = statSync(path, {throwIfNoEntry: false});
-  if (!stats) return false;
-  if (!stats.isDirectory()) return stats.mtimeMs > time;
-  // A folder's own time tells of files that came or went.
-  return stats.mtimeMs > time || readdirSync(path).some((name) => !name.endsWith('.test.ts') && hasNewer(join(path, name), time));
 }
 
 export async function build({types = false} = {}) {
@@ -56,7 +50,7 @@ export async function build({types = false} = {}) {
     chunkNames: '[name]-[hash]',
     external,
     banner: {js: "import {createRequire as __createRequire} from 'node:module';const require=__createRequire(import.meta.url);"},
-    plugins: [dataBeside, lateStaysOut],
+    plugins: [dataBeside(root), lateStaysOut],
     logLevel: 'warning',
   });
   for (const folder of dataFolders(join(root, 'shared'))) {
@@ -64,31 +58,13 @@ export async function build({types = false} = {}) {
   }
   if (types) emitTypes(fresh);
   chmodSync(join(fresh, 'cli.js'), 0o755);
+  // What scripts/bundle-functions.mjs has put there is not ours.
+  if (existsSync(join(dist, 'functions'))) renameSync(join(dist, 'functions'), join(fresh, 'functions'));
   rmSync(dist, {recursive: true, force: true});
   renameSync(fresh, dist);
   writeFileSync(stamp, '');
   process.stderr.write(`built dist/ in ${Date.now() - startedAt} ms\n`);
 }
-
-/** Code names its data as `new URL('./data/x.json', import.meta.url)`; bundled, it no longer stands where it stood. */
-const dataBeside = {
-  name: 'data-beside',
-  setup(pluginBuild) {
-    pluginBuild.onLoad({filter: /\.ts$/}, ({path}) => {
-      if (path.includes(`${sep}node_modules${sep}`)) return undefined;
-      const text = readFileSync(path, 'utf8');
-      if (!text.includes('import.meta.url')) return undefined;
-      const contents = text.replace(/new URL\((['"`])(\.{1,2}\/[^'"`$]*)/g, (_, quote, target) => {
-        const fromRoot = relative(root, join(dirname(path), target))
-          .split(sep)
-          .join('/');
-        // All that is bundled stands in one folder, entries and chunks alike, and its data below it.
-        return `new URL(${quote}./${fromRoot}${target.endsWith('/') ? '/' : ''}`;
-      });
-      return {contents, loader: 'ts'};
-    });
-  },
-};
 
 /** ES modules through and through, and quicker to load as one file. */
 const bundledLate = new Set(['@peculiar/x509']);

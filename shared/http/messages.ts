@@ -1,5 +1,6 @@
 /** A request and an answer as plain data. Adapters of some 60 lines turn a Node request or an API Gateway event into these and back. */
 import type {UserInfo} from '../auth/user.ts';
+import type {Feed} from '../changes/protocol/feed.ts';
 
 export interface Peer {
   /** Address of the client, without port. */
@@ -23,6 +24,8 @@ export interface ApiRequest {
   user?: UserInfo;
   /** Aborts when the client is gone. Watches end on it. */
   signal?: AbortSignal;
+  /** A watch has ended by itself before this, ms since the epoch: the adapter cannot carry it any longer. */
+  deadline?: number;
 }
 
 export interface ApiResponse {
@@ -31,6 +34,8 @@ export interface ApiResponse {
   headers: Record<string, string | string[]>;
   /** Bytes, or for a watch an endless sequence of them, which may also be a PushBody. */
   body?: Uint8Array | AsyncIterable<Uint8Array>;
+  /** For a request `asFeed` that may watch. */
+  feed?: Feed;
 }
 
 /** A sequence that hands its pieces over by itself: a hundred watchers of one change then cost a hundred writes and no promises. */

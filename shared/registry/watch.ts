@@ -1,11 +1,15 @@
 /** A watch: where it starts, in which form its events are, and when it ends. The stream itself is changes/watcher.ts. */
+import {anonymous} from '../auth/user.ts';
 import type {FeedEvent} from '../changes/hub.ts';
-import {type EventType, type WatchEncoder, type WatchOptions, watchStream} from '../changes/watcher.ts';
-import {StatusError, tooLargeResourceVersion} from '../errors.ts';
-import type {ListOptions} from '../http/list-options.ts';
+import type {Feed} from '../changes/protocol/feed.ts';
+import type {Selection} from '../changes/protocol/messages.ts';
+import {requestOf, topicId} from '../changes/protocol/topic.ts';
+import {type EventType, eventTypeOf, type WatchEncoder, type WatchOptions, watchStream} from '../changes/watcher.ts';
+import {notAcceptable, notFound, StatusError, tooLargeResourceVersion} from '../errors.ts';
+import {type ListOptions, listOptions} from '../http/list-options.ts';
 import type {ApiResponse} from '../http/messages.ts';
 import {negotiate, type Representation, watchOffer} from '../http/negotiate.ts';
-import {queryValue} from '../http/request-info.ts';
+import {queryValue, requestInfo} from '../http/request-info.ts';
 import {formatRevision, parseRevision} from '../http/resource-version.ts';
 import {statusOf} from '../http/status.ts';
 import {includeObjectPolicy} from '../http/table/include-object.ts';
@@ -14,7 +18,7 @@ import {minWatchTimeoutMs} from '../limits.ts';
 import {groupVersion, type KubeObject} from '../object.ts';
 import {encodeProtobuf, encodeWatchFrame} from '../schema/protobuf/protobuf.ts';
 import type {Change, Stored} from '../storage/contract.ts';
-import {prefixOf, type RequestContext} from './context.ts';
+import {type Machine, prefixOf, type RequestContext} from './context.ts';
 import {decodeImage} from './encode.ts';
 import type {Resource} from './resource.ts';
 import {isPassThrough, partial, served} from './respond.ts';
@@ -24,13 +28,8 @@ import {waitForRevision} from './wait.ts';
 export async function watch(context: RequestContext, options: ListOptions): Promise<ApiResponse> {
   const {machine, resource, request} = context;
   const representation = negotiate(request.headers, request.query, watchOffer);
-  const selected = itemFilter(context, options);
-  const named = context.info.name !== '' && context.info.fieldSelector === '' ? context.info.name : undefined;
-  const matches =
-    named === undefined
-      ? selected
-      : (item: {key: string; index: Stored['index']}) => nameOf(item.key) === named && (selected?.(item) ?? true);
-  const prefix = prefixOf(context);
+  const {prefix, matches} = scopeOf(context, options);
+  if (request.asFeed) return {status: 200, headers: {}, feed: await feedOf(context, options, representation)};
   const encoder = encoderFor(context, representation);
   const wanted = parseRevision(options.resourceVersion) ?? 0;
   const common = {
@@ -44,7 +43,7 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
   const stream = {
     ...common,
     bookmarks: options.allowWatchBookmarks,
-    timeoutMs: timeoutOf(options),
+    timeoutMs: timeoutOf(options, request.deadline === undefined ? Number.POSITIVE_INFINITY : request.deadline - machine.clock.now()),
     signal: request.signal,
     drain: machine.drain,
   };
@@ -69,16 +68,55 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
   return open({from: scan.revision, initial: scan.items, initialEventsEnd: options.allowWatchBookmarks});
 }
 
+/** What of a type the request wants to see. @throws StatusError 400 for selectors that cannot be read */
+function scopeOf(context: RequestContext, options: ListOptions): Pick<WatchOptions, 'prefix' | 'matches'> {
+  const selected = itemFilter(context, options);
+  const prefix = prefixOf(context);
+  const named = context.info.name !== '' && context.info.fieldSelector === '' ? context.info.name : undefined;
+  if (named === undefined) return {prefix, ...(selected && {matches: selected})};
+  return {prefix, matches: (item) => nameOf(item.key) === named && (selected?.(item) ?? true)};
+}
+
+/** A watch for those who frame its events themselves: docs/watch-protocol.md. @throws StatusError 406 for what is no JSON */
+async function feedOf(context: RequestContext, options: ListOptions, representation: Representation): Promise<Feed> {
+  const {info, resource, machine, request} = context;
+  if (representation.format !== 'json' || representation.pretty) throw notAcceptable('events are framed as JSON only');
+  const {group, version, namespace} = info;
+  const {labelSelector, fieldSelector} = options;
+  const accept = request.headers['accept'] ?? 'application/json';
+  const scope = scopeOf(context, options);
+  const encoder = encoderFor(context, representation, true);
+  return {
+    topic: await topicId({collection: {group, version, resource: info.resource, namespace}, labelSelector, fieldSelector, accept}),
+    hub: machine.hubs.of(resource.storageType),
+    line(event) {
+      const type = eventTypeOf(event.change, scope);
+      return type && encoder.event(type, event);
+    },
+  };
+}
+
+/** The feed of a selection that was authorized when somebody subscribed with it. @throws StatusError for what is not served any more */
+export async function feedFor(machine: Machine, selection: Selection): Promise<Feed> {
+  const request = requestOf(selection);
+  const info = requestInfo(request.method, request.path, request.query);
+  const resource = machine.catalogue.find(info.group, info.version, info.resource);
+  if (!resource) throw notFound({group: info.group, resource: info.resource}, '');
+  const context: RequestContext = {machine, request, info, resource, user: anonymous, warnings: []};
+  return feedOf(context, listOptions(request.query, true), negotiate(request.headers, request.query, watchOffer));
+}
+
 const nameOf = (key: string): string => key.slice(key.indexOf('/') + 1);
 
 async function* only(frame: Uint8Array): AsyncGenerator<Uint8Array> {
   yield frame;
 }
 
-/** Watches without a timeout end by chance between one and two of the minimum, so that clients do not return all at once. */
-function timeoutOf(options: ListOptions): number {
-  if (options.timeoutSeconds !== undefined && options.timeoutSeconds > 0) return options.timeoutSeconds * 1000;
-  return minWatchTimeoutMs * (1 + Math.random());
+/** Watches without a timeout end by chance within the second half of their time, so that clients do not return all at once. */
+function timeoutOf({timeoutSeconds = 0}: ListOptions, longestMs: number): number {
+  if (timeoutSeconds > 0) return Math.min(timeoutSeconds * 1000, longestMs);
+  const mostMs = Math.min(2 * minWatchTimeoutMs, longestMs);
+  return (mostMs / 2) * (1 + Math.random());
 }
 
 interface Form {
@@ -90,9 +128,9 @@ interface Form {
   plain(type: 'BOOKMARK' | 'ERROR', object: object): Uint8Array;
 }
 
-function encoderFor(context: RequestContext, representation: Representation): WatchEncoder {
+function encoderFor(context: RequestContext, representation: Representation, shared = false): WatchEncoder {
   const {resource} = context;
-  const form = formFor(context, representation);
+  const form = formFor(context, representation, shared);
   return {
     event: (type, event: FeedEvent) =>
       event.frame(`${form.key} ${type}`, (change) => {
@@ -119,10 +157,10 @@ const bookmarkObject = (resource: Resource, resourceVersion: string, initialEven
   metadata: {resourceVersion, ...(initialEventsEnd && {annotations: {'k8s.io/initial-events-end': 'true'}})},
 });
 
-function formFor(context: RequestContext, representation: Representation): Form {
+function formFor(context: RequestContext, representation: Representation, shared: boolean): Form {
   const {resource} = context;
   if (isPassThrough(representation, resource)) return {key: 'stored', frame: joinedFrame, plain: (type, object) => jsonFrame(type, object)};
-  const transform = transformFor(context, representation);
+  const transform = transformFor(context, representation, shared);
   const encode = representation.format === 'protobuf' ? protobufFrame : jsonFrame;
   return {
     key: `${groupVersion(resource)} ${representation.format} ${transform.key}`,
@@ -139,18 +177,19 @@ function formFor(context: RequestContext, representation: Representation): Form 
 function transformFor(
   context: RequestContext,
   representation: Representation,
+  shared: boolean,
 ): {key: string; apply(object: KubeObject, stored?: KubeObject): object} {
   const {as} = representation;
   if (!as) return {key: '', apply: (object) => object};
   if (as.kind !== 'Table') return {key: `partial ${as.version}`, apply: (object) => partial(object, as.version)};
   const includeObject = includeObjectPolicy(queryValue(context.request.query, 'includeObject'));
   const {resource, machine} = context;
-  // Only the first table of a watch names its columns, so its frames are its own.
+  // Only the first table of a watch names its columns, so its frames are its own. Where frames are shared all of them do.
   let first = true;
   return {
-    key: `table ${as.version} ${includeObject} ${crypto.randomUUID()}`,
+    key: `table ${as.version} ${includeObject} ${shared ? 'shared' : crypto.randomUUID()}`,
     apply: (object, stored) => {
-      const omitHeaders = !first;
+      const omitHeaders = !first && !shared;
       first = false;
       const listMeta = {resourceVersion: object.metadata.resourceVersion ?? ''};
       return toTable(

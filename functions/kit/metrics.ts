@@ -1,0 +1,44 @@
+/**
+ * What a request was and how long it took, as a line of the log in CloudWatch's embedded metric format: CloudWatch adds up what the
+ * environments of all functions write. A metric costs by its dimensions, so there is one, the cluster; what else is known stays in the
+ * line, where Logs Insights finds it.
+ *
+ * @see https://docs.aws.amazon.com/AmazonCloudWatch/latest/monitoring/CloudWatch_Embedded_Metric_Format_Specification.html
+ */
+import type {MiddlewareObj} from '@middy/core';
+import type {ApiResponse} from '../../shared/http/messages.ts';
+import type {FunctionName} from '../functions.ts';
+import {doors} from './doors.ts';
+import {writeLine} from './log.ts';
+
+const metrics = [
+  {Name: 'Requests', Unit: 'Count'},
+  {Name: 'Failures', Unit: 'Count'},
+  {Name: 'Duration', Unit: 'Milliseconds'},
+];
+
+export function counted(name: FunctionName): MiddlewareObj<unknown, ApiResponse> {
+  const startedAt = new WeakMap<object, number>();
+  const finished = (request: {event: unknown; response: ApiResponse | null}): void => {
+    const {CLUSTERLESS_METRICS_NAMESPACE: namespace, CLUSTERLESS_CLUSTER: cluster = 'default'} = doors.variables;
+    if (!namespace) return;
+    const status = request.response?.status ?? 500;
+    const {httpMethod: method, resource} = (request.event ?? {}) as {httpMethod?: unknown; resource?: unknown};
+    writeLine({
+      _aws: {Timestamp: doors.clock.now(), CloudWatchMetrics: [{Namespace: namespace, Dimensions: [['Cluster']], Metrics: metrics}]},
+      Cluster: cluster,
+      Requests: 1,
+      Failures: status >= 500 ? 1 : 0,
+      Duration: performance.now() - (startedAt.get(request) ?? performance.now()),
+      function: name,
+      method,
+      resource,
+      status,
+    });
+  };
+  return {
+    before: (request) => void startedAt.set(request, performance.now()),
+    after: finished,
+    onError: finished,
+  };
+}
