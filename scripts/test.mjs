@@ -11,6 +11,7 @@ import {build, isFresh} from './build.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const cacheBin = join(root, '.cache', 'bin');
+const dynamoJar = join(root, '.cache', 'dynamo', 'DynamoDBLocal.jar');
 const viaSetup = '`npm run test:setup` makes one';
 
 /** What tests may need, the variable by which they find it, and what to say where it is missing. */
@@ -39,7 +40,11 @@ const needs = {
     find: () => program('docker', ['info']) ?? program('nerdctl', ['info']),
     without: 'no container runtime that answers',
   },
-  dynamo: {variable: 'TEST_DYNAMO', find: () => undefined, without: 'no DynamoDB Local (name its jar in TEST_DYNAMO)'},
+  dynamo: {
+    variable: 'TEST_DYNAMO',
+    find: () => (existsSync(dynamoJar) && program('java', ['-version']) ? dynamoJar : undefined),
+    without: `no DynamoDB Local (${viaSetup} where java is)`,
+  },
 };
 
 function program(name, probe) {

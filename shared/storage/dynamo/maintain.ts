@@ -1,0 +1,122 @@
+/**
+ * What keeps the log short and the tables tidy, off the path of requests: closing, forgetting history, sweeping tombstones and orphaned
+ * chunks. Each step can be cut off and done again; several processes may do it at once.
+ */
+
+import type {Revision} from '../contract.ts';
+import type {Bodies} from './chunks.ts';
+import type {Feed} from './feed.ts';
+import {isChange} from './items.ts';
+import type {Log} from './log.ts';
+import type {Place} from './place.ts';
+import {type Deadline, isConditionFailure} from './retry.ts';
+import type {Sequencer} from './sequencer.ts';
+
+/** Tombstones stay for longer than any writer that began before the deletion may sleep. */
+export const tombstoneMs = 24 * 3600_000;
+const stepRevisions = 512;
+const deletionsAtOnce = 16;
+
+export class Upkeep {
+  readonly #place: Place;
+  readonly #sequencer: Sequencer;
+  readonly #log: Log;
+  readonly #bodies: Bodies;
+
+  constructor(place: Place, sequencer: Sequencer, log: Log, bodies: Bodies) {
+    this.#place = place;
+    this.#sequencer = sequencer;
+    this.#log = log;
+    this.#bodies = bodies;
+  }
+
+  /** Moves `closed` up to `through`, which must have been handed out. */
+  async close(feed: Feed, through: Revision, deadline: Deadline): Promise<void> {
+    while (feed.closed < through && !this.#place.patience.passed(deadline)) {
+      const from = feed.closed;
+      const to = Math.min(through, Math.max(feed.settledThrough, from + stepRevisions));
+      if (feed.settledThrough < to) await feed.records(from, to);
+      await this.#sequencer.advance(feed.group, 'closed', to, deadline);
+      feed.closed = Math.max(feed.closed, to);
+    }
+  }
+
+  /** Returns how far the group is compacted now. */
+  async compact(feed: Feed, through: Revision, deadline: Deadline): Promise<Revision> {
+    const {last, closed, compacted} = await this.#sequencer.read(feed.group, deadline);
+    const to = Math.min(through, last);
+    if (to <= compacted) return compacted;
+    feed.closed = Math.max(feed.closed, closed);
+    await this.close(feed, to, deadline);
+    if (feed.closed < to) return compacted;
+    await this.#sequencer.advance(feed.group, 'compacted', to, deadline);
+    return to;
+  }
+
+  /** The last revision before a time; records are in the order of their times but for the difference between writers' clocks. */
+  async lastBefore(feed: Feed, before: number, deadline: Deadline): Promise<Revision> {
+    const {last, closed, compacted} = await this.#sequencer.read(feed.group, deadline);
+    feed.closed = Math.max(feed.closed, closed);
+    // A slot that is missing was kept for longer than it is served.
+    const isOld = async (revision: Revision): Promise<boolean> => ((await this.#log.get(feed.group, revision, deadline))?.at ?? 0) < before;
+    if (last === compacted || !(await isOld(compacted + 1))) return compacted;
+    await this.close(feed, last, deadline);
+    let old = compacted + 1;
+    let young = Math.min(last, feed.closed) + 1;
+    while (young - old > 1) {
+      const middle = Math.floor((old + young) / 2);
+      if (await isOld(middle)) old = middle;
+      else young = middle;
+    }
+    return old;
+  }
+
+  /** Removes the tombstones of deletions that are closed and a day old. Returns how many. */
+  async sweepTombstones(feed: Feed, deadline: Deadline): Promise<number> {
+    const {patience} = this.#place;
+    const {closed, swept} = await this.#sequencer.read(feed.group, deadline);
+    const before = patience.clock.now() - tombstoneMs;
+    let removed = 0;
+    for (let from = swept; from < closed && !patience.passed(deadline); ) {
+      const to = Math.min(closed, from + stepRevisions);
+      const records = [...(await this.#log.present(feed.group, from, to, deadline)).values()];
+      const young = records.find(({at}) => at >= before);
+      const deletions = records
+        .filter(isChange)
+        .filter(({operation, revision}) => operation === 'delete' && !(young && revision >= young.revision));
+      for (let at = 0; at < deletions.length; at += deletionsAtOnce)
+        await Promise.all(
+          deletions
+            .slice(at, at + deletionsAtOnce)
+            .map((record) => this.removeTombstone(record.type, record.key, record.revision, deadline)),
+        );
+      removed += deletions.length;
+      const through = young ? young.revision - 1 : to;
+      if (through > from) await this.#sequencer.advance(feed.group, 'swept', through, deadline);
+      if (young) break;
+      from = to;
+    }
+    return removed;
+  }
+
+  async removeTombstone(type: string, key: string, revision: Revision, deadline: Deadline): Promise<void> {
+    const {calls, keys, tables, patience} = this.#place;
+    try {
+      await patience.repeat(deadline, () =>
+        calls.deleteItem({
+          TableName: tables.objects,
+          Key: {pk: {S: keys.objects(type)}, sk: {S: key}},
+          ConditionExpression: 'dead = :dead AND rev = :revision',
+          ExpressionAttributeValues: {':dead': {BOOL: true}, ':revision': {N: String(revision)}},
+        }),
+      );
+    } catch (error) {
+      // It is no tombstone any more, or none of this deletion.
+      if (!isConditionFailure(error)) throw error;
+    }
+  }
+
+  sweepChunks(deadline: Deadline): Promise<number> {
+    return this.#bodies.sweep(deadline);
+  }
+}
