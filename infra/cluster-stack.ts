@@ -64,6 +64,7 @@ export class ClusterStack extends Stack {
       code,
       parameterPath,
       keyPrefix,
+      socketApi: sockets.api,
       socketStageArn: sockets.stageArn,
       logRetentionDays,
       reservedConcurrency: settings.watchConcurrency,
