@@ -16,6 +16,7 @@ import {type Handler, keyOf, type Machine, type RequestContext, subjectOf} from 
 import {imageEncoder} from './encode.ts';
 import {giveBack, settle, writeHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
+import {matchNamespace} from './match.ts';
 import {respondImage, respondObject, served} from './respond.ts';
 
 export const create: Handler = async (context) => {
@@ -139,18 +140,6 @@ async function refuseTaken(context: RequestContext, object: KubeObject): Promise
   const {machine, resource} = context;
   const taken = await machine.store.read(resource.storageType, keyOf(context, object.metadata.name!));
   if (taken) throw alreadyExists(subjectOf(resource), object.metadata.name!);
-}
-
-/** The body may leave its namespace out, but not name another one. */
-export function matchNamespace({resource, info}: Pick<RequestContext, 'resource' | 'info'>, object: KubeObject): void {
-  const {metadata} = object;
-  if (!resource.namespaced) {
-    delete metadata.namespace;
-    return;
-  }
-  if (!metadata.namespace) metadata.namespace = info.namespace;
-  else if (metadata.namespace !== info.namespace)
-    throw badRequest('the namespace of the provided object does not match the namespace sent on the request');
 }
 
 const suffixLetters = 'bcdfghjklmnpqrstvwxz2456789';

@@ -15,9 +15,9 @@ import {normalize} from '../schema/decode.ts';
 import {typeByKind} from '../schema/types.ts';
 import {toStored} from './body.ts';
 import type {Handler, RequestContext} from './context.ts';
-import {matchNamespace} from './create.ts';
+import {matchName, matchNamespace} from './match.ts';
 import {respondImage, respondObject, served} from './respond.ts';
-import {matchName, updateObject} from './update.ts';
+import {updateObject} from './update.ts';
 
 export const patch: Handler = async (context) => {
   const {request, resource} = context;

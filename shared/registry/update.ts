@@ -6,7 +6,7 @@ import {admit} from '../admission/admit.ts';
 import {managerOf, updateManagedFields} from '../apply/managed-fields.ts';
 import {updateScaleManagedFields} from '../apply/scale-fields.ts';
 import {requireAllowed} from '../auth/authorize.ts';
-import {badRequest, conflict, isReason, notFound, objectModified} from '../errors.ts';
+import {conflict, isReason, notFound, objectModified} from '../errors.ts';
 import {invalidObject} from '../field-errors.ts';
 import {negotiate, objectOffer} from '../http/negotiate.ts';
 import {attributesOf} from '../http/request-info.ts';
@@ -21,11 +21,12 @@ import {typeByKind} from '../schema/types.ts';
 import {isStoreError, type Stored} from '../storage/contract.ts';
 import {decodeObject} from './body.ts';
 import {type Handler, keyOf, type RequestContext, subjectOf} from './context.ts';
-import {createObject, matchNamespace} from './create.ts';
+import {createObject} from './create.ts';
 import {removeStored} from './delete.ts';
 import {decodeImage, imageEncoder} from './encode.ts';
 import {deleteHook, giveBack, settle, writeHook} from './hooks.ts';
 import {indexOf} from './index-of.ts';
+import {matchName, matchNamespace} from './match.ts';
 import type {Resource} from './resource.ts';
 import {respondImage, respondObject, served} from './respond.ts';
 
@@ -67,13 +68,6 @@ export const update: Handler = async (context) => {
     ? respondImage(context, representation, written.stored.image)
     : respondObject(context, representation, served(resource, written.object));
 };
-
-export function matchName(context: Pick<RequestContext, 'info'>, object: KubeObject): void {
-  const {name} = context.info;
-  if (!object.metadata.name) throw badRequest(`the name of the object (${name} based on URL) was undeterminable: name must be provided`);
-  if (object.metadata.name !== name)
-    throw badRequest(`the name of the object (${object.metadata.name}) does not match the name on the URL (${name})`);
-}
 
 export interface Updated {
   object: KubeObject;

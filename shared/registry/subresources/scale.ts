@@ -6,11 +6,11 @@ import {writeOptions} from '../../http/write-options.ts';
 import type {KubeObject} from '../../object.ts';
 import {decodeBody} from '../body.ts';
 import type {Handler, RequestContext} from '../context.ts';
-import {matchNamespace} from '../create.ts';
 import {decodeImage} from '../encode.ts';
+import {matchName, matchNamespace} from '../match.ts';
 import {decodePatchedAs, patcherFor, refuseUnknownPatch} from '../patch.ts';
 import {respondObject} from '../respond.ts';
-import {matchName, type Updated, updateObject} from '../update.ts';
+import {type Updated, updateObject} from '../update.ts';
 import {asScale, scaleKind} from './scale-get.ts';
 
 export const updateScale: Handler = async (context) => {
