@@ -7,6 +7,7 @@ import {spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {setUpRehearsal} from './setup-rehearsal.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const cache = join(root, '.cache');
@@ -183,3 +184,4 @@ if (spawnSync('go', ['version'], {stdio: 'ignore'}).status !== 0) {
   for (const [name, how] of Object.entries({...programs, informer, operator})) process.stdout.write(`${make(name, how)}\n`);
   for (const [name, source] of Object.entries(manifests)) process.stdout.write(`${fetch(name, source)}\n`);
 }
+for (const line of setUpRehearsal(root, () => limitMs - (Date.now() - startedAt))) process.stdout.write(`${line}\n`);

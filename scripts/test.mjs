@@ -40,6 +40,11 @@ const needs = {
     find: () => program('docker', ['info']) ?? program('nerdctl', ['info']),
     without: 'no container runtime that answers',
   },
+  rehearse: {
+    variable: 'TEST_REHEARSE',
+    find: rehearsalTools,
+    without: `no emulator, Node 24 and Lambda runtime client (${viaSetup} where python3 is)`,
+  },
   dynamo: {
     variable: 'TEST_DYNAMO',
     find: () => (existsSync(dynamoJar) && program('java', ['-version']) ? dynamoJar : undefined),
@@ -64,6 +69,11 @@ const built = (name) => (existsSync(join(cacheBin, name)) ? join(cacheBin, name)
 
 function referenceBinaries() {
   return existsSync(join(cacheBin, 'kube-apiserver')) && existsSync(join(cacheBin, 'etcd')) ? cacheBin : undefined;
+}
+
+function rehearsalTools() {
+  const cache = join(root, '.cache');
+  return ['ministack', 'node24', 'ric'].every((name) => existsSync(join(cache, name))) ? cache : undefined;
 }
 
 /** As far as can be told without running it. */

@@ -162,6 +162,18 @@ export function program(): Command {
     .action(async (file: string, flags) => (await import('./import.ts')).importObjects(file, flags));
 
   cli
+    .command('rehearse')
+    .description('deploy the CDK app of this checkout into an emulator and serve it under the real Lambda runtime, until SIGTERM')
+    .option('--token-auth-file <csv>', 'static bearer tokens: token,user,uid,"group1,group2" (default: one administrator)')
+    .option('--data <folder>', 'for logs, kubeconfig and recorded AWS calls (default: a temporary one, removed at the end)')
+    .addOption(new Option('--port <port>', 'where to serve the API').default(0, 'a free one').argParser(Number))
+    .addOption(new Option('--chaos <seed>', 'kill execution environments at random').argParser(Number))
+    .addOption(new Option('-c, --context <key=value>', 'of the CDK app; may be repeated').default([], 'none').argParser(collect))
+    .option('--app <command>', 'another CDK app, or a synthesized assembly')
+    .option('--verbose', 'each step of the deployment')
+    .action(async (flags) => (await import('./rehearse.ts')).rehearse(flags));
+
+  cli
     .command('completion')
     .description('print a completion script for a shell')
     .argument('<shell>', 'bash, zsh or fish')

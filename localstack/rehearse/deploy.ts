@@ -11,6 +11,8 @@ export interface Deployment {
   folder: string;
   /** Of `-c key=value`. */
   context: Record<string, string>;
+  /** Of the template, by name. */
+  parameters: Record<string, string>;
   /** A synthesized assembly, or the command of another app; what cdk.json says otherwise. */
   app?: string;
   log(line: string): void;
@@ -25,11 +27,13 @@ export async function bootstrap(deployment: Deployment): Promise<void> {
 
 export async function deploy(deployment: Deployment): Promise<Outputs> {
   const file = join(deployment.folder, 'outputs.json');
+  const parameters = Object.entries(deployment.parameters).flatMap(([name, value]) => ['--parameters', `${name}=${value}`]);
   await cdk(deployment, [
     'deploy',
     '--all',
     '--require-approval',
     'never',
+    ...parameters,
     '--outputs-file',
     file,
     '--output',
@@ -64,6 +68,9 @@ async function cdk({tools, emulatorUrl, folder, context, app, log}: Deployment, 
       env: {...variables, ...emulatorVariables(emulatorUrl), CDK_DISABLE_VERSION_CHECK: '1', CDK_HOME: join(folder, 'cdk-home')},
     },
   );
+  // It deploys into an emulator that goes with this process.
+  const withThis = (): boolean => child.kill('SIGKILL');
+  process.once('exit', withThis);
   const said: string[] = [];
   const listen = (piece: Buffer): void => {
     for (const line of piece.toString().split('\n').filter(Boolean)) {
@@ -74,5 +81,6 @@ async function cdk({tools, emulatorUrl, folder, context, app, log}: Deployment, 
   child.stdout.on('data', listen);
   child.stderr.on('data', listen);
   const code = await new Promise<number | null>((done, fail) => child.once('error', fail).once('close', done));
+  process.removeListener('exit', withThis);
   if (code !== 0) throw new Error(`cdk ${args[0]} failed (${code}):\n${said.slice(-30).join('\n')}`);
 }

@@ -1,10 +1,4 @@
 /** The kubeconfig of a rehearsal: a bearer token of its static token file. */
-export interface TokenUser {
-  token: string;
-  name: string;
-  groups: readonly string[];
-}
-
 export function tokenKubeconfig(server: string, caCertificate: string, token: string): string {
   return `apiVersion: v1
 kind: Config

@@ -29,9 +29,11 @@ export interface RehearsalOptions {
   folder: string;
   /** CDK context: cluster name, retention ... */
   context?: Record<string, string>;
-  /** The bearer token of the kubeconfig. */
+  /** Lines of token,user,uid,"groups": the template's StaticTokens. */
+  tokenFile: string;
+  /** One of them: the kubeconfig's. */
   token: string;
-  /** Another app than cdk.json's. */
+  /** Another app than cdk.json's, or an assembly. */
   app?: string;
   /** The port of the REST API; a free one when 0. */
   port?: number;
@@ -114,7 +116,8 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
     python: tools.python,
     most: environmentsOfAFunction,
     host: {
-      command: [tools.node24, tools.runtimeClient],
+      node: tools.node24,
+      runtimeClient: tools.runtimeClient,
       variables: {AWS_REGION: region, AWS_DEFAULT_REGION: region, AWS_ENDPOINT_URL: endpoint},
       logFile: (name) => join(logs, `${name}.log`),
       started: (pid) => reaper.started(pid),
@@ -141,7 +144,8 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
     return Object.fromEntries(served.filter(([name, value]) => variables[name!] !== value));
   };
 
-  const deployment = {tools, emulatorUrl: emulator.url, folder, log, ...(options.app && {app: options.app})};
+  const parameters = {StaticTokens: options.tokenFile};
+  const deployment = {tools, emulatorUrl: emulator.url, folder, log, parameters, ...(options.app && {app: options.app})};
   const readDeployed = async (): Promise<void> => {
     restApi = await controlPlane.restApi();
     webSocketApi = await controlPlane.webSocketApi();
@@ -153,7 +157,7 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
   await readDeployed();
 
   const kubeconfig = join(folder, 'kubeconfig');
-  await writePrivately(kubeconfig, tokenKubeconfig(url, pki.ca.certificate, options.token));
+  await writePrivately(kubeconfig, tokenKubeconfig(`${url}/${restApi!.stage}`, pki.ca.certificate, options.token));
   undo.push(() => writeFile(join(folder, callsFile), `${JSON.stringify(recorder.calls, undefined, 1)}\n`));
   return {
     url,

@@ -19,6 +19,7 @@ interface FunctionAnswer {
     Timeout: number;
     CodeSha256: string;
     Environment?: {Variables?: Record<string, string>};
+    LoggingConfig?: {LogFormat?: string};
   };
   Code: {Location: string};
   Concurrency?: {ReservedConcurrentExecutions?: number};
@@ -54,7 +55,8 @@ export class ControlPlane {
   async function(name: string): Promise<DeployedFunction> {
     const answer = await this.#get<FunctionAnswer>('lambda', `/2015-03-31/functions/${encodeURIComponent(name)}`);
     const {Configuration: config, Code, Concurrency, Tags} = answer;
-    const variables = config.Environment?.Variables ?? {};
+    const logFormat = config.LoggingConfig?.LogFormat;
+    const variables = {...config.Environment?.Variables, ...(logFormat === 'JSON' && {AWS_LAMBDA_LOG_FORMAT: logFormat})};
     return {
       name: config.FunctionName,
       logicalId: Tags?.['aws:cloudformation:logical-id'] ?? '',

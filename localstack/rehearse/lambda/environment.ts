@@ -10,8 +10,8 @@ import {type Answer, FunctionError, RuntimeApi, type StreamSink} from './runtime
 
 /** How processes are started and who sees to it that none stays behind. */
 export interface Host {
-  /** Command and leading arguments: Node and the runtime client. */
-  readonly command: readonly string[];
+  readonly node: string;
+  readonly runtimeClient: string;
   readonly variables: Record<string, string>;
   /** Standard output and error of a function's environments. */
   logFile(name: string): string;
@@ -22,6 +22,8 @@ export interface Host {
 
 /** Lambda's own limit for the time until the first invocation can be taken. */
 const initLimitMs = 10_000;
+/** Of a function's memory. */
+const heapShare = 0.9;
 
 export class Environment {
   readonly #function: FunctionConfig;
@@ -99,15 +101,14 @@ export class Environment {
   async #start(folder: string, host: Host): Promise<ChildProcess> {
     const address = await this.#api.listen();
     const {name, handler, memoryMb, variables} = this.#function;
-    const [command, ...leading] = host.command;
-    const child = spawn(command!, [...leading, handler], {
+    const heap = `--max-old-space-size=${Math.floor(memoryMb * heapShare)}`;
+    const child = spawn(host.node, [heap, host.runtimeClient, handler], {
       cwd: folder,
       stdio: ['ignore', 'pipe', 'pipe'],
       env: {
         PATH: '/usr/local/bin:/usr/bin:/bin',
         LANG: 'en_US.UTF-8',
         TZ: ':UTC',
-        NODE_OPTIONS: `--max-old-space-size=${Math.floor(memoryMb * 0.9)}`,
         AWS_EXECUTION_ENV: 'AWS_Lambda_nodejs24.x',
         AWS_LAMBDA_INITIALIZATION_TYPE: 'on-demand',
         AWS_LAMBDA_FUNCTION_NAME: name,
