@@ -14,11 +14,7 @@ const settings = await administrators(
   process.env,
 );
 const {code, release} = bundles(root);
-new ClusterStack(app, `clusterless-${settings.cluster}`, {
-  settings,
-  code,
-  release,
-  env: {account: process.env['CDK_DEFAULT_ACCOUNT'], region: process.env['CDK_DEFAULT_REGION']},
-});
+// Of no account and region: the same template anywhere.
+new ClusterStack(app, `clusterless-${settings.cluster}`, {settings, code, release});
 Validations.of(app).addPlugins(new AwsSolutionsChecks(app));
 app.synth();
