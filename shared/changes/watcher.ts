@@ -73,6 +73,17 @@ export function watchStream({initial, ...options}: WatchOptions): PushBody {
   });
 }
 
+/** How a change looks from behind the selectors; undefined when it does not concern who looks. */
+export function eventTypeOf(change: Change, {prefix, matches}: Pick<WatchOptions, 'prefix' | 'matches'>): EventType | undefined {
+  if (prefix && !change.key.startsWith(prefix)) return undefined;
+  if (!matches) return change.operation === 'create' ? 'ADDED' : change.operation === 'delete' ? 'DELETED' : 'MODIFIED';
+  const before = change.previousIndex !== undefined && matches({key: change.key, index: change.previousIndex});
+  if (change.operation === 'delete') return before || matches(change) ? 'DELETED' : undefined;
+  const after = matches(change);
+  if (after) return before ? 'MODIFIED' : 'ADDED';
+  return before ? 'DELETED' : undefined;
+}
+
 class Watcher implements LiveWatcher, PushSource {
   readonly #options: Omit<WatchOptions, 'initial'>;
   readonly #sink: PushSink;
@@ -196,17 +207,8 @@ class Watcher implements LiveWatcher, PushSource {
     this.#options.onReplay?.();
   }
 
-  /** How a change looks from behind the selectors; undefined when it does not concern this watch. */
   #concerns(change: Change): EventType | undefined {
-    const {prefix, matches} = this.#options;
-    if (change.revision <= this.#position) return undefined;
-    if (prefix && !change.key.startsWith(prefix)) return undefined;
-    if (!matches) return change.operation === 'create' ? 'ADDED' : change.operation === 'delete' ? 'DELETED' : 'MODIFIED';
-    const before = change.previousIndex !== undefined && matches({key: change.key, index: change.previousIndex});
-    if (change.operation === 'delete') return before || matches(change) ? 'DELETED' : undefined;
-    const after = matches(change);
-    if (after) return before ? 'MODIFIED' : 'ADDED';
-    return before ? 'DELETED' : undefined;
+    return change.revision <= this.#position ? undefined : eventTypeOf(change, this.#options);
   }
 
   async #sendAll<T>(items: readonly T[], encode: (item: T) => Uint8Array): Promise<void> {

@@ -24,6 +24,8 @@ export interface ApiRequest {
   user?: UserInfo;
   /** Aborts when the client is gone. Watches end on it. */
   signal?: AbortSignal;
+  /** An in-process caller wants a watch as its feed instead of a stream; nothing on the wire can set this. */
+  asFeed?: true;
   /** A watch has ended by itself before this, ms since the epoch: the adapter cannot carry it any longer. */
   deadline?: number;
 }

@@ -17,7 +17,7 @@ import {toTable} from '../http/table/table.ts';
 import {minWatchTimeoutMs} from '../limits.ts';
 import {groupVersion, type KubeObject} from '../object.ts';
 import {encodeProtobuf, encodeWatchFrame} from '../schema/protobuf/protobuf.ts';
-import type {Change, Stored} from '../storage/contract.ts';
+import type {Change} from '../storage/contract.ts';
 import {type Machine, prefixOf, type RequestContext} from './context.ts';
 import {decodeImage} from './encode.ts';
 import type {Resource} from './resource.ts';
