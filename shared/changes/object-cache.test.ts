@@ -20,6 +20,14 @@ test('ties are read from the metadata of an image, whatever stands in it', () =>
   expect(ties('a/x', imageEncoder(object)(7))!.metadata).toEqual({name, namespace, uid, ownerReferences, finalizers});
 });
 
+test('of what is tied to nothing the uid is kept, its own and no other', () => {
+  const metadata = {name: 'x', namespace: 'a', uid: 'u-1', annotations: {note: '"uid":"no","finalizers":'}};
+  const alone = {...object, metadata, data: {metadata: '{"uid":"wrong"}'}, subjects: [{uid: 'another'}]};
+  expect(ties('a/x', imageEncoder(alone)(7))!.metadata).toEqual({uid: 'u-1'});
+  // A field of this name elsewhere costs a look at the metadata, and changes nothing.
+  expect(ties('a/x', imageEncoder({...alone, spec: {finalizers: ['kubernetes']}})(7))!.metadata).toMatchObject({uid: 'u-1'});
+});
+
 test('a cache keeps what its projection keeps, and hears of nothing else', async () => {
   const store = await openMemory();
   const caches = new ObjectCaches(store);

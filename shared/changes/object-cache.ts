@@ -17,10 +17,13 @@ const textOf = (image: Uint8Array): string => Buffer.from(image.buffer, image.by
 
 /**
  * What ties objects together and nothing else: the garbage collector looks at all objects there are, and ten thousand whole ones would
- * take as much memory as the rest of the process. The rest of an image is not even parsed.
+ * take as much memory as the rest of the process. The rest of an image is not even parsed; of an object that neither has owners nor
+ * is held back by anything its uid is all there is to know.
  */
 export const ties: Projection = (_key, image) => {
-  const metadata = JSON.parse(metadataOf(textOf(image))) as KubeObject['metadata'];
+  const bytes = Buffer.from(image.buffer, image.byteOffset, image.byteLength);
+  if (!marks.some((mark) => bytes.includes(mark))) return {kind: '', apiVersion: '', metadata: {uid: uidOf(bytes)}};
+  const metadata = JSON.parse(metadataOf(bytes.toString())) as KubeObject['metadata'];
   const {name, namespace, uid, deletionTimestamp, ownerReferences, finalizers} = metadata;
   const kept: KubeObject['metadata'] = {};
   if (name !== undefined) kept.name = name;
@@ -31,6 +34,16 @@ export const ties: Projection = (_key, image) => {
   if (finalizers) kept.finalizers = finalizers;
   return {kind: '', apiVersion: '', metadata: kept};
 };
+
+/** One of them may also stand in what is no metadata: then the metadata are parsed in vain. */
+const marks = ['"ownerReferences":', '"finalizers":', '"deletionTimestamp":'].map((mark) => Buffer.from(mark));
+const uidMark = Buffer.from('"uid":"');
+
+/** The metadata's own: in their order (registry/encode.ts) it comes before everything in which another could stand. */
+function uidOf(bytes: Buffer): string {
+  const start = bytes.indexOf(uidMark) + uidMark.length;
+  return start < uidMark.length ? '' : bytes.toString('latin1', start, bytes.indexOf(0x22 /* " */, start));
+}
 
 /** Images begin with kind, apiVersion and metadata (registry/encode.ts), and neither of the former can hold a brace or the mark. */
 function metadataOf(json: string): string {

@@ -34,6 +34,7 @@ export class GarbageCollector {
   readonly #catalogue: Catalogue;
   readonly #caches: ObjectCaches;
   readonly #queue: Queue;
+  /** Of objects that have owners or finalizers, or are being deleted. The others are told by asking for them. */
   readonly #nodes = new Map<string, Node>();
   #isComplete = false;
   /** What is to be looked at once the graph is complete. */
@@ -85,7 +86,8 @@ export class GarbageCollector {
       deleting: deletionTimestamp !== undefined,
       finalizers,
     };
-    this.#nodes.set(uid, node);
+    if (ownerReferences.length > 0 || finalizers.length > 0 || node.deleting) this.#nodes.set(uid, node);
+    else this.#nodes.delete(uid);
     if (ownerReferences.length > 0 && (!before || !sameJson(ownerReferences, before.owners))) this.#look(uid);
     if (node.deleting && (finalizers.includes(foreground) || finalizers.includes(orphan))) this.#look(uid);
     // A foreground owner may be waiting for this one to stop blocking it.
