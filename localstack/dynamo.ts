@@ -8,6 +8,8 @@ const anyRegion = 'us-east-1';
 
 /** @throws StoreError Unavailable (nobody answers there, or there are no tables), NewerFormat */
 export async function openDynamo({endpoint, region, tablePrefix}: DynamoOptions): Promise<Store> {
+  // That the SDK will need a newer Node one day is ours to heed, not the user's to read at each start.
+  process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const [{awsCalls}, {openDynamo: open}, {createTables, tablesOf}] = await Promise.all([
     import('../shared/storage/dynamo/calls.ts'),
     import('../shared/storage/dynamo/open.ts'),

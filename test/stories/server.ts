@@ -10,6 +10,8 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 
 export interface Server {
   kubeconfig: string;
+  /** `127.0.0.1:6443` */
+  readonly address: string;
   /** SIGKILL; resolves when the process is gone. */
   kill(): Promise<void>;
   /** Where it was before. */
@@ -47,6 +49,9 @@ export async function startServer(...flags: string[]): Promise<Server> {
   await start();
   return {
     kubeconfig: join(data, 'kubeconfig'),
+    get address() {
+      return listen;
+    },
     start,
     kill,
     async close() {
