@@ -3,16 +3,13 @@
  * tokens, all ECDSA P-256, as PEM files that later starts reuse. What has to be made is made with @peculiar/x509, which is loaded
  * only then: a start that finds everything in place checks it with Node's own X509Certificate.
  */
-import {createPrivateKey, generateKeyPairSync, X509Certificate} from 'node:crypto';
+import {createPrivateKey, X509Certificate} from 'node:crypto';
 import {chmod, mkdir, readFile, rename, writeFile} from 'node:fs/promises';
 import {hostname, networkInterfaces} from 'node:os';
 import {join} from 'node:path';
+import {backdateMs, curve, freshKeys, type KeyPair, makeCa, newKey, serialNumber} from '../shared/auth/certificate-authority.ts';
 
-export interface KeyPair {
-  /** PEM. */
-  certificate: string;
-  key: string;
-}
+export type {KeyPair} from '../shared/auth/certificate-authority.ts';
 
 export interface Pki {
   ca: KeyPair;
@@ -42,13 +39,9 @@ export class CertificateError extends Error {
 
 export const adminName = 'clusterless-admin';
 const dayMs = 86_400_000;
-const caLifetimeMs = 3650 * dayMs;
 const leafLifetimeMs = 365 * dayMs;
 /** Renewed this long before the end, so that a server that runs for weeks does not outlive its certificate. */
 const renewBeforeMs = 30 * dayMs;
-/** Clients whose clock is a little behind must not refuse a certificate that is seconds old. */
-const backdateMs = 5 * 60_000;
-
 /** The names under which clients may reach a server on this machine. */
 export function defaultNames(serviceIp: string, more: readonly string[] = []): string[] {
   const services = ['kubernetes', 'kubernetes.default', 'kubernetes.default.svc', 'kubernetes.default.svc.cluster.local'];
@@ -190,31 +183,11 @@ function covers(pair: KeyPair, names: readonly string[]): boolean {
   return names.every((name) => (isAddress(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
 }
 
-const newKey = (): string => generateKeyPairSync('ec', {namedCurve: 'P-256'}).privateKey.export({type: 'pkcs8', format: 'pem'}) as string;
-
 interface Leaf {
   commonName: string;
   organization?: string;
   names?: readonly string[];
   usage: 'server' | 'client';
-}
-
-async function makeCa(now: number): Promise<KeyPair> {
-  const {library, keys, pem} = await freshKeys();
-  const certificate = await library.X509CertificateGenerator.createSelfSigned({
-    serialNumber: serialNumber(),
-    name: 'CN=clusterless-ca',
-    notBefore: new Date(now - backdateMs),
-    notAfter: new Date(now + caLifetimeMs),
-    keys,
-    signingAlgorithm: {name: 'ECDSA', hash: 'SHA-256'},
-    extensions: [
-      new library.BasicConstraintsExtension(true, undefined, true),
-      new library.KeyUsagesExtension(library.KeyUsageFlags.keyCertSign | library.KeyUsageFlags.digitalSignature, true),
-      await library.SubjectKeyIdentifierExtension.create(keys.publicKey),
-    ],
-  });
-  return {certificate: `${certificate.toString('pem')}\n`, key: pem};
 }
 
 async function makeLeaf(ca: KeyPair, leaf: Leaf, now: number): Promise<KeyPair> {
@@ -245,27 +218,8 @@ async function makeLeaf(ca: KeyPair, leaf: Leaf, now: number): Promise<KeyPair> 
   return {certificate: `${certificate.toString('pem')}\n`, key: pem};
 }
 
-const curve = {name: 'ECDSA', namedCurve: 'P-256'} as const;
-
-async function freshKeys() {
-  const loaded = await import('@peculiar/x509');
-  // Node loads the package's CommonJS form, a bundle its modules.
-  const library = 'X509CertificateGenerator' in loaded ? loaded : (loaded as {default: typeof loaded}).default;
-  const keys = await crypto.subtle.generateKey(curve, true, ['sign', 'verify']);
-  const der = Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey));
-  const pem = createPrivateKey({key: der, format: 'der', type: 'pkcs8'}).export({type: 'pkcs8', format: 'pem'}) as string;
-  return {library, keys, pem};
-}
-
 /** Of any kind of EC P-256 key file: PKCS #8 and SEC 1 alike. */
 async function importSigningKey(pem: string) {
   const der = createPrivateKey(pem).export({type: 'pkcs8', format: 'der'});
   return crypto.subtle.importKey('pkcs8', der, curve, false, ['sign']);
-}
-
-/** Positive, and no more than 20 bytes. */
-function serialNumber(): string {
-  const bytes = crypto.getRandomValues(new Uint8Array(16));
-  bytes[0] = (bytes[0]! & 0x7f) | 0x40;
-  return Buffer.from(bytes).toString('hex');
 }
