@@ -30,21 +30,22 @@ export function collectWhenIdle(): void {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   let keptBytes = 0;
-  /** Idle intervals until the second collection; not a number when none is due. */
-  let rest = Number.NaN;
+  /** Idle intervals until the second collection, in a row; 0 when none is due. */
+  let rest = 0;
   let before = performance.eventLoopUtilization();
   const timer = setInterval(() => {
     const now = performance.eventLoopUtilization();
     const {utilization} = performance.eventLoopUtilization(now, before);
     before = now;
     if (utilization > idleBelow) {
-      rest = Number.NaN;
+      if (rest > 0) rest = restIntervals;
       return;
     }
     const heldBytes = held();
-    const due = --rest === 0 || heldBytes > keptBytes + worthBytes;
-    if (!due || heldBytes > maxHeapBytes) return;
-    if (rest !== 0) rest = restIntervals;
+    const again = rest > 0 && --rest === 0;
+    if (!again && heldBytes < keptBytes + worthBytes) return;
+    if (heldBytes > maxHeapBytes) return;
+    if (!again) rest = restIntervals;
     keepLittle(true);
     collect();
     keepLittle(false);
