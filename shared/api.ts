@@ -1,4 +1,5 @@
 /** The whole API as one function from request to answer, with no server: what every adapter mounts. */
+import type {TokenVerifier} from './auth/tokens.ts';
 import type {UserInfo} from './auth/user.ts';
 import type {Client} from './client/client.ts';
 import type {Clock} from './clock.ts';
@@ -21,6 +22,8 @@ export interface ApiOptions {
   user?: UserInfo;
   /** `--token-auth-file`, already parsed. */
   staticTokens?: ReadonlyMap<string, UserInfo>;
+  /** Of `k8s-aws-v1.` tokens: auth/aws-iam has one. */
+  awsIam?: TokenVerifier;
   /** PEM of the private ECDSA P-256 key that signs service-account tokens; its public half verifies them. Generated when absent. */
   serviceAccountKey?: string;
   /** Default `https://kubernetes.default.svc`. */

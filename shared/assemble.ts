@@ -75,7 +75,12 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
     clock,
     objects: boundObjects(store, caches, (resource, objectKey) => serviceAccounts.forget(resource, objectKey)),
   });
-  const tokens = new TokenAuthenticator({audiences, serviceAccounts, ...(options.staticTokens && {staticTokens: options.staticTokens})});
+  const tokens = new TokenAuthenticator({
+    audiences,
+    serviceAccounts,
+    ...(options.staticTokens && {staticTokens: options.staticTokens}),
+    ...(options.awsIam && {awsIam: options.awsIam}),
+  });
   const drain = new AbortController();
   const metrics = new Metrics();
   const lookups = cachedLookups({caches, authorizer, clock, store});
