@@ -17,6 +17,8 @@ import type {Sequence, Sequencer} from './sequencer.ts';
 
 /** How long a reservation may take to commit; what fills and sweeps relies on at most 60 s. */
 const reservationMs = 20_000;
+/** Beginning again, because the slot was filled by who could not wait, ends then. */
+const overtakenMs = 20_000;
 /** Commits under way at once; the others wait before they reserve, so that no slot waits for its turn. */
 const maxCommits = 48;
 
@@ -78,10 +80,12 @@ export class Commits {
     if (this.#underWay >= maxCommits) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#underWay++;
     try {
-      for (;;) {
+      const until = patience.by(write.deadline, overtakenMs);
+      do {
         const committed = await this.#attempt(write, guessed, previous, check);
         if (committed) return committed;
-      }
+      } while (!patience.passed(until));
+      throw new StoreError('Unavailable', 'others needed the revisions of this write before it could use them');
     } finally {
       const next = this.#waiting.shift();
       if (next) next();

@@ -135,6 +135,7 @@ export class Engine implements Store {
     const deadline = this.#place.patience.in(listDeadlineMs);
     const sequence = await this.#sequencer.read(feed.group, deadline);
     assertKept(from, sequence);
+    feed.closed = Math.max(feed.closed, sequence.closed);
     const changes: Change[] = [];
     const end = Math.min(to, sequence.last);
     for (let start = from; start < end && changes.length < limit; start += stepRevisions) {
@@ -290,7 +291,8 @@ export class Engine implements Store {
     const feed = this.#feedOf(epoch);
     const last = known ?? (await this.#sequencer.read(epoch, this.#place.patience.in(readDeadlineMs))).last;
     if (feed.through !== last) await feed.reach(last);
-    if (believed !== undefined && believed !== last) throw moved();
+    // By changes, not by revisions: one that was given up decides nothing, or those who give up would make each other begin again.
+    if (believed !== undefined && feed.changed > believed) throw moved();
   }
 
   /** Somebody has read a group's state: subscribers are told what is new. */

@@ -17,6 +17,8 @@ export class Feed {
   readonly group: string;
   /** Everything up to here has been told. Undefined: nothing is known of this group yet. */
   through: Revision | undefined;
+  /** The last change, fillers left out, or where knowledge of this group began: what was decided on before it may be wrong. */
+  changed: Revision = 0;
   /** How far object items are known to show what the log says. */
   settledThrough: Revision = 0;
   /** How far the log is known to be closed. */
@@ -32,7 +34,12 @@ export class Feed {
   /** Own commits beyond `through`, until what lies between is told. */
   readonly #ahead = new Map<Revision, {type: string; change: Change}>();
   #wanted: Revision = 0;
-  #reaching: Promise<void> | undefined;
+  #reading = false;
+  /**
+   * Each is answered when its own revision has been told: one that waits may be what a later slot waits for, because a write of
+   * configuration looks at what is before it.
+   */
+  #waiting: {to: Revision; resolve(): void; reject(error: unknown): void}[] = [];
 
   constructor(group: string, place: Place, log: Log, bodies: Bodies) {
     this.group = group;
@@ -78,13 +85,12 @@ export class Feed {
   offer(record: ChangeRecord, change: Change): boolean {
     if (this.settledThrough === record.revision - 1) this.settledThrough = record.revision;
     if (!this.used) {
-      if (this.through === record.revision - 1) this.through = record.revision;
+      if (this.through === record.revision - 1) this.#startAt(record.revision);
       return true;
     }
     if (record.revision <= this.through!) return true;
     this.#ahead.set(record.revision, {type: record.type, change});
-    if (this.#reaching) this.#wanted = Math.max(this.#wanted, record.revision);
-    else this.#tellAhead();
+    this.#tellAhead();
     return record.revision <= this.through!;
   }
 
@@ -94,55 +100,74 @@ export class Feed {
       this.#startAt(Math.max(to, this.through ?? 0));
       return;
     }
+    if (this.through! >= to) return;
     this.#wanted = Math.max(this.#wanted, to);
-    while (this.used && this.through! < to) {
-      this.#reaching ??= this.#read().finally(() => {
-        this.#reaching = undefined;
-      });
-      await this.#reaching;
-    }
+    const reached = new Promise<void>((resolve, reject) => this.#waiting.push({to, resolve, reject}));
+    this.#go();
+    await reached;
   }
 
   end(error: StoreError): void {
     this.#deliveries.endAll(error);
   }
 
-  /** Slots of (from, to], complete, and object items show what they say. */
-  async records(from: Revision, to: Revision): Promise<SlotRecord[]> {
+  /** Slots of (from, to], complete, or what follows `from` without a gap; object items show what they say. */
+  async records(from: Revision, to: Revision, atLeast = to): Promise<SlotRecord[]> {
     const deadline = this.#place.patience.in(listDeadlineMs);
-    const records = await this.#log.complete(this.group, from, to, deadline);
+    const records = await this.#log.complete(this.group, from, to, deadline, atLeast);
     const known = Math.max(this.settledThrough, this.closed);
     await this.#log.settled(
       records.filter(({revision}) => revision > known && !this.#ahead.has(revision)),
       deadline,
     );
-    if (from <= known) this.settledThrough = Math.max(this.settledThrough, to);
+    if (from <= known) this.settledThrough = Math.max(this.settledThrough, from + records.length);
     return records;
   }
 
   #startAt(revision: Revision): void {
+    if (this.through !== revision) this.changed = revision;
     this.through = revision;
     this.#ahead.clear();
   }
 
+  #go(): void {
+    if (this.#reading) return;
+    this.#reading = true;
+    void this.#read();
+  }
+
+  /** Never throws: failures go to who waits. */
   async #read(): Promise<void> {
     try {
       for (;;) {
         this.#tellAhead();
         const from = this.through!;
+        if (!this.used) this.#answer(this.#wanted);
         if (!this.used || from >= this.#wanted) return;
-        const to = Math.min(this.#wanted, from + stepRevisions);
-        const records = await this.records(from, to);
-        this.#tell(await this.#published(records), to);
+        const records = await this.records(from, Math.min(this.#wanted, from + stepRevisions), from + 1);
+        const published = await this.#published(records);
+        // Own commits may have been told meanwhile.
+        this.#tell(
+          published.filter(({change}) => change.revision > this.through!),
+          Math.max(this.through!, from + records.length),
+        );
       }
     } catch (error) {
+      for (const {reject} of this.#waiting.splice(0)) reject(error);
+      if (!(error instanceof StoreError) || error.code === 'Unavailable') return;
       // Nothing can be told in order any more: they begin again from what they have.
-      if (error instanceof StoreError && error.code !== 'Unavailable') {
-        this.through = undefined;
-        this.end(error);
-      }
-      throw error;
+      this.through = undefined;
+      this.end(error);
+    } finally {
+      // In the turn that found nothing left to do: who asks afterwards starts it anew.
+      this.#reading = false;
     }
+  }
+
+  #answer(through: Revision): void {
+    const waiting = this.#waiting;
+    this.#waiting = waiting.filter(({to}) => to > through);
+    for (const {to, resolve} of waiting) if (to <= through) resolve();
   }
 
   async #published(records: readonly SlotRecord[]): Promise<Published[]> {
@@ -158,8 +183,11 @@ export class Feed {
 
   #tell(published: readonly Published[], through: Revision): void {
     this.through = through;
+    const last = published.at(-1);
+    if (last) this.changed = last.change.revision;
     for (const revision of this.#ahead.keys()) if (revision <= through) this.#ahead.delete(revision);
     this.#deliveries.publish(published, through);
+    this.#answer(through);
   }
 
   #tellAhead(): void {

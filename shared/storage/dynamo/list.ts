@@ -70,6 +70,7 @@ export class Lists {
     const {patience} = this.#place;
     const deadline = patience.in(listDeadlineMs);
     const sequence = ahead ?? (await this.#sequencer.read(feed.group, deadline));
+    feed.closed = Math.max(feed.closed, sequence.closed);
     const {at} = options;
     if (at !== undefined) {
       if (at < sequence.compacted)
@@ -143,14 +144,16 @@ export class Lists {
     // A list that took too long may miss a deletion whose tombstone was swept meanwhile.
     if (patience.passed(deadline)) throw new StoreError('Unavailable', 'the list took too long');
     const to = items.reduce((highest, item) => Math.max(highest, item.revision), sequence.last);
-    const closed = Math.max(sequence.closed, 0);
-    const records = closed < to ? await this.#log.complete(feed.group, closed, to, deadline) : [];
+    const records = await this.#log.complete(feed.group, sequence.closed, to, deadline);
     const shown = new Map(items.map((item) => [item.key, item.revision]));
     // What the pages show is settled; what only the log says must show to readers, too, before a list tells it.
     await this.#log.settled(
-      records.filter((record) => isChange(record) && record.type === type && (shown.get(record.key) ?? 0) < record.revision),
+      records.filter(
+        (record) => isChange(record) && record.type === type && lies(record.key, range) && (shown.get(record.key) ?? 0) < record.revision,
+      ),
       deadline,
     );
+    if (feed.group === type && whole && lies('', range)) feed.settledThrough = Math.max(feed.settledThrough, to);
     const read = whole ? range : {...range, end: items.at(-1)!.key};
     const live = items.filter((item) => item.body !== undefined);
     const entries = await Promise.all(live.map((item) => this.#entry(item, deadline)));

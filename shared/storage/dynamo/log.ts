@@ -94,27 +94,30 @@ export class Log {
   }
 
   /**
-   * Every slot of (from, to], in order; `to` must have been handed out. Waits for what is in flight.
+   * Every slot of (from, to], in order; `to` must have been handed out. Waits for what is in flight. With `atLeast`, only for the slots
+   * up to there, and returns what follows them without a gap.
    * @throws StoreError Compacted when the first slots are gone, Unavailable at the deadline
    */
-  async complete(group: string, from: Revision, to: Revision, deadline: Deadline): Promise<SlotRecord[]> {
+  async complete(group: string, from: Revision, to: Revision, deadline: Deadline, atLeast = to): Promise<SlotRecord[]> {
     const {patience} = this.#place;
     const records = await this.present(group, from, to, deadline);
-    let missing = missingOf(records, from, to);
+    let missing = missingOf(records, from, atLeast);
     const began = patience.elapsed();
     for (let look = firstLookMs; missing.length > 0; look = Math.min(longestLookMs, 2 * look)) {
       if (patience.passed(deadline)) throw new StoreError('Unavailable', `revision ${missing[0]} is being written`);
       const waited = patience.elapsed() - began;
       if (waited >= this.#holeWaitMs()) await this.#fillAll(group, missing, records, deadline);
       else await patience.sleep(look);
-      missing = missingOf(records, from, to);
+      missing = missingOf(records, from, atLeast);
       if (missing.length === 0) break;
       const found =
-        missing.length > 100 ? await this.present(group, missing[0]! - 1, to, deadline) : await this.getSome(group, missing, deadline);
+        missing.length > 100 ? await this.present(group, missing[0]! - 1, atLeast, deadline) : await this.getSome(group, missing, deadline);
       for (const [revision, record] of found) records.set(revision, record);
-      missing = missingOf(records, from, to);
+      missing = missingOf(records, from, atLeast);
     }
-    return [...records.values()].sort((a, b) => a.revision - b.revision);
+    const prefix: SlotRecord[] = [];
+    for (let record = records.get(from + 1); record; record = records.get(record.revision + 1)) prefix.push(record);
+    return prefix;
   }
 
   /**

@@ -70,12 +70,12 @@ export class Poll {
       const keys = feeds.map((feed) => this.#sequencer.key(feed.group));
       const {patience, tables} = this.#place;
       const found = await getAll(this.#place, tables.objects, keys, patience.in(readDeadlineMs));
-      const heard = feeds.map(async (feed, n) => {
+      for (const [n, feed] of feeds.entries()) {
         const sequence = this.#sequencer.from(found.get(idOf(keys[n]!)));
         if (sequence.last > (feed.through ?? 0)) moved = true;
-        await this.#heard(feed, sequence);
-      });
-      await Promise.all(heard);
+        // Not awaited: who waits for a slow writer of one group must not keep the others from what is theirs.
+        this.#heard(feed, sequence).catch(() => {});
+      }
     } catch {
       // The next look may succeed; subscribers lose nothing meanwhile.
     }
