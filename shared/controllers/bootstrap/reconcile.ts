@@ -3,6 +3,7 @@
  * done. Roles only grow: what an administrator added stays, what they took away comes back unless they said otherwise.
  */
 import {uncovered} from '../../auth/rbac/rules.ts';
+import {sameJson} from '../../kinds/common/equal.ts';
 import type {KubeObject} from '../../object.ts';
 
 export type Change = {update: KubeObject} | {recreate: KubeObject} | undefined;
@@ -13,16 +14,6 @@ export const keepOnce: Reconcile = () => undefined;
 
 const autoUpdateKey = 'rbac.authorization.kubernetes.io/autoupdate';
 const autoUpdateSpecKey = 'apf.kubernetes.io/autoupdate-spec';
-
-const same = (a: unknown, b: unknown): boolean => canonical(a) === canonical(b);
-
-/** JSON with sorted keys: stored objects and data come in different orders. */
-const canonical = (value: unknown): string =>
-  JSON.stringify(value ?? null, (_key, inner) =>
-    inner && typeof inner === 'object' && !Array.isArray(inner)
-      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
-      : inner,
-  );
 
 /** The existing labels and annotations win over the expected ones. */
 function withMetadata(existing: KubeObject, expected: KubeObject): KubeObject {
@@ -38,7 +29,7 @@ function withMetadata(existing: KubeObject, expected: KubeObject): KubeObject {
 }
 
 const updated = (existing: KubeObject, reconciled: KubeObject): Change =>
-  same(withMetadata(existing, {...existing, metadata: {}}), reconciled) ? undefined : {update: reconciled};
+  sameJson(withMetadata(existing, {...existing, metadata: {}}), reconciled) ? undefined : {update: reconciled};
 
 const isProtected = ({metadata}: KubeObject): boolean => metadata.annotations?.[autoUpdateKey] === 'false';
 
@@ -49,7 +40,7 @@ export const reconcileRole: Reconcile = (existing, expected) => {
   if (missing.length > 0) role['rules'] = [...(existing['rules'] ?? []), ...missing];
   const expectedSelectors: unknown[] = expected['aggregationRule']?.clusterRoleSelectors ?? [];
   const selectors: unknown[] = existing['aggregationRule']?.clusterRoleSelectors ?? [];
-  const missingSelectors = expectedSelectors.filter((wanted) => !selectors.some((selector) => same(selector, wanted)));
+  const missingSelectors = expectedSelectors.filter((wanted) => !selectors.some((selector) => sameJson(selector, wanted)));
   if (!expected['aggregationRule']) delete role['aggregationRule'];
   else if (missingSelectors.length > 0) role['aggregationRule'] = {clusterRoleSelectors: [...selectors, ...missingSelectors]};
   return updated(existing, role);
@@ -58,10 +49,10 @@ export const reconcileRole: Reconcile = (existing, expected) => {
 export const reconcileBinding: Reconcile = (existing, expected) => {
   if (isProtected(existing)) return undefined;
   // A binding cannot change its role.
-  if (!same(existing['roleRef'], expected['roleRef'])) return {recreate: expected};
+  if (!sameJson(existing['roleRef'], expected['roleRef'])) return {recreate: expected};
   const binding = withMetadata(existing, expected);
   const subjects: unknown[] = existing['subjects'] ?? [];
-  const missing = ((expected['subjects'] ?? []) as unknown[]).filter((wanted) => !subjects.some((subject) => same(subject, wanted)));
+  const missing = ((expected['subjects'] ?? []) as unknown[]).filter((wanted) => !subjects.some((subject) => sameJson(subject, wanted)));
   if (missing.length > 0) binding['subjects'] = [...subjects, ...missing];
   return updated(existing, binding);
 };
@@ -77,7 +68,7 @@ export const keepSpec: Reconcile = (existing, expected) => {
 /** Published anew by each start; what else is in the map stays. */
 export const keepData: Reconcile = (existing, expected) => {
   const data = {...existing['data'], ...expected['data']};
-  return same(existing['data'], data) || Object.keys(data).length === 0 ? undefined : {update: {...existing, data}};
+  return sameJson(existing['data'], data) || Object.keys(data).length === 0 ? undefined : {update: {...existing, data}};
 };
 
 /** Follows where the server listens now. */
