@@ -49,7 +49,8 @@ export class ClusterStack extends Stack {
       CLUSTERLESS_CONNECTIONS_TABLE: tables.connections.tableName,
       CLUSTERLESS_PARAMETERS: parameterPath,
       CLUSTERLESS_ADVERTISE: `${host}:443`,
-      CLUSTERLESS_BASE_PATH: basePath,
+      // The stage is no part of what a function sees, and neither host name is mapped below a path.
+      CLUSTERLESS_BASE_PATH: '',
       CLUSTERLESS_ISSUER: settings.issuer,
       CLUSTERLESS_SERVICE_IP_RANGE: settings.serviceIpRange,
       CLUSTERLESS_NODE_PORT_RANGE: settings.nodePortRange,

@@ -35,7 +35,7 @@ export interface LambdasProps {
 
 export const functionNames = Object.keys(functions) as FunctionName[];
 /** What deployments make; nobody else can write it. */
-const secrets: readonly Parameter[] = ['service-account-key', 'static-tokens', 'ca', 'client-ca'];
+const secrets: readonly Parameter[] = functions.bootstrap.parameters;
 const rowOf = (name: FunctionName): FunctionRow => functions[name];
 
 export class Lambdas extends Construct {
@@ -72,8 +72,11 @@ export class Lambdas extends Construct {
       memorySize: row.memoryMb,
       timeout: Duration.seconds(row.timeoutSeconds),
       environment: {
-        ...Object.fromEntries(row.environment.map((setting) => [setting, props.environment[setting]])),
-        ...props.shared,
+        ...Object.fromEntries(
+          [...row.environment.map((setting) => [setting, props.environment[setting]] as const), ...Object.entries(props.shared)].filter(
+            ([, value]) => value !== '',
+          ),
+        ),
         NODE_OPTIONS: '--enable-source-maps',
       },
       logGroup,

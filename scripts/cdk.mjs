@@ -1,7 +1,7 @@
 /**
  * `npm run synth|deploy|destroy|diff -- [flags]`: the CDK command of this repository, with one flag of our own for deploy:
  *   --token-auth-file CSV   static bearer tokens for tests (token,user,uid,"group1,group2"); kept as an encrypted parameter, never in the
- *                           template. Without it a deployment keeps those that it has; an empty file takes them away.
+ *                           template. Without it a deployment keeps those that it has.
  * Everything else goes to cdk: -c cluster=NAME, -c removalPolicy=destroy, --require-approval never ... (infra/README.md has all settings).
  */
 import {spawn} from 'node:child_process';
