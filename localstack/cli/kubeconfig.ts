@@ -2,20 +2,23 @@
 import {copyFile, readFile} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {delimiter, join, resolve} from 'node:path';
-import {writePrivately} from '../kubeconfig.ts';
+import {contextName, writePrivately} from '../kubeconfig.ts';
 import {Refusal} from './fail.ts';
 import {readServerFile} from './server-file.ts';
 
 export interface KubeconfigFlags {
   data: string;
+  /** Of a cluster on AWS instead. */
+  stack?: string;
+  region?: string;
   merge?: boolean;
-  name: string;
+  /** Default: of the stack, or `clusterless`. */
+  name?: string;
   current: boolean;
 }
 
 export async function kubeconfig(flags: KubeconfigFlags): Promise<void> {
-  const data = resolve(flags.data);
-  const ours = await readOurs(data);
+  const ours = flags.stack === undefined ? await readOurs(resolve(flags.data)) : await ofStack(flags.stack, flags.region);
   if (!flags.merge) {
     process.stdout.write(ours);
     return;
@@ -25,7 +28,8 @@ export async function kubeconfig(flags: KubeconfigFlags): Promise<void> {
     if (error.code === 'ENOENT') return undefined;
     throw error;
   });
-  const merged = await merge(theirs ?? '', ours, flags.name, flags.current, target);
+  const name = flags.name ?? flags.stack ?? contextName;
+  const merged = await merge(theirs ?? '', ours, name, flags.current, target);
   let kept = '';
   if (theirs !== undefined) {
     const backup = `${target}.${new Date().toISOString().replace(/[:.]/g, '-')}.backup`;
@@ -33,7 +37,12 @@ export async function kubeconfig(flags: KubeconfigFlags): Promise<void> {
     kept = `, former one kept as ${backup}`;
   }
   await writePrivately(target, merged);
-  process.stdout.write(`merged context ${flags.name} into ${target}${kept}\n`);
+  process.stdout.write(`merged context ${name} into ${target}${kept}\n`);
+}
+
+async function ofStack(name: string, flag: string | undefined): Promise<string> {
+  const [{describeStack, stackKubeconfig}, {regionOf}] = await Promise.all([import('./stack.ts'), import('./token.ts')]);
+  return stackKubeconfig(await describeStack(name, regionOf(flag)), process.env['AWS_PROFILE']);
 }
 
 async function readOurs(data: string): Promise<string> {

@@ -118,10 +118,19 @@ export function program(): Command {
     .command('kubeconfig')
     .description("print the admin's kubeconfig, or merge it into your own")
     .addOption(dataOption())
+    .option('--stack <name>', 'of a cluster on AWS, by its CloudFormation stack: users are who their AWS credentials say')
+    .option('--region <name>', 'AWS region of the stack (default: as the environment says)')
     .option('--merge', 'add it to your own kubeconfig (KUBECONFIG, or ~/.kube/config), other entries and a backup kept')
-    .option('--name <name>', 'name of cluster, user and context there', 'clusterless')
+    .option('--name <name>', 'name of cluster, user and context there (default: "clusterless", or the name of the stack)')
     .option('--no-current', 'leave the current context as it is')
     .action(async (flags) => (await import('./kubeconfig.ts')).kubeconfig(flags));
+
+  cli
+    .command('token')
+    .description('sign who you are with your AWS credentials, for a cluster on AWS: what kubectl runs (exec credential plugin)')
+    .requiredOption('--cluster <name>', 'the cluster that it is for, and no other')
+    .option('--region <name>', 'AWS region whose STS will be asked (default: as the environment says)')
+    .action(async (flags) => (await import('./token.ts')).token(flags));
 
   cli
     .command('status')
