@@ -25,7 +25,7 @@ export type Setting =
   | 'CLUSTERLESS_SOCKET_CALLBACK';
 
 /** Names below the path in CLUSTERLESS_PARAMETERS. */
-export type Parameter = 'service-account-key' | 'static-tokens' | 'identities' | 'ca' | 'client-ca';
+export type Parameter = 'service-account-key' | 'static-tokens' | 'identities' | 'ca' | 'client-ca' | 'client-ca-key';
 
 export interface FunctionRow {
   /** From the root of the project. */
@@ -42,7 +42,13 @@ export interface FunctionRow {
   bounded?: boolean;
 }
 
-const store = ['CLUSTERLESS_CLUSTER', 'CLUSTERLESS_OBJECTS_TABLE', 'CLUSTERLESS_LOG_TABLE', 'CLUSTERLESS_PARAMETERS'] as const;
+const store = [
+  'CLUSTERLESS_CLUSTER',
+  'CLUSTERLESS_OBJECTS_TABLE',
+  'CLUSTERLESS_LOG_TABLE',
+  'CLUSTERLESS_HISTORY_SECONDS',
+  'CLUSTERLESS_PARAMETERS',
+] as const;
 const api = [...store, 'CLUSTERLESS_ADVERTISE', 'CLUSTERLESS_BASE_PATH', 'CLUSTERLESS_ISSUER', 'CLUSTERLESS_METRICS_NAMESPACE'] as const;
 const ranges = ['CLUSTERLESS_SERVICE_IP_RANGE', 'CLUSTERLESS_NODE_PORT_RANGE'] as const;
 /** What it takes to know who asks. */
@@ -80,7 +86,7 @@ export const functions = {
   patch: {...rest('patch'), environment: [...api, ...ranges]},
   delete: {...rest('delete'), environment: [...api, ...ranges]},
   'delete-collection': {...streaming('delete-collection'), timeoutSeconds: 300, environment: [...api, ...ranges]},
-  connect: rest('connect'),
+  connect: streaming('connect'),
   discovery: rest('discovery'),
   openapi: {...streaming('openapi'), timeoutSeconds: 60},
   health: rest('health'),
@@ -116,7 +122,7 @@ export const functions = {
     streams: false,
     memoryMb: 512,
     timeoutSeconds: 300,
-    environment: [...api, ...ranges, 'CLUSTERLESS_HISTORY_SECONDS', 'CLUSTERLESS_CONNECTIONS_TABLE'],
+    environment: [...api, ...ranges, 'CLUSTERLESS_CONNECTIONS_TABLE'],
     parameters: ['service-account-key'],
   },
   /** A custom resource of the template: makes the keys that are not there, then writes what every cluster starts with. */
@@ -127,7 +133,7 @@ export const functions = {
     memoryMb: 1024,
     timeoutSeconds: 300,
     environment: [...api, ...ranges],
-    parameters: ['service-account-key', 'ca', 'client-ca'],
+    parameters: ['service-account-key', 'static-tokens', 'ca', 'client-ca', 'client-ca-key'],
   },
 } as const satisfies Record<string, FunctionRow>;
 

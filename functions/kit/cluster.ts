@@ -9,6 +9,7 @@ import {log} from './log.ts';
 
 export interface Cluster extends Composed {
   environment: Environment;
+  options: ApiOptions;
 }
 
 export type PartsOf = (options: ApiOptions) => Parts;
@@ -55,7 +56,7 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<
   };
   const composed = compose(options, parts(options));
   await composed.assembly.warmUp();
-  return {...composed, environment};
+  return {...composed, environment, options};
 }
 
 async function readParameters(

@@ -9,7 +9,6 @@ import type {MiddlewareObj} from '@middy/core';
 import type {ApiResponse} from '../../shared/http/messages.ts';
 import type {FunctionName} from '../functions.ts';
 import {doors} from './doors.ts';
-import {writeLine} from './log.ts';
 
 const metrics = [
   {Name: 'Requests', Unit: 'Count'},
@@ -24,7 +23,7 @@ export function counted(name: FunctionName): MiddlewareObj<unknown, ApiResponse>
     if (!namespace) return;
     const status = request.response?.status ?? 500;
     const {httpMethod: method, resource} = (request.event ?? {}) as {httpMethod?: unknown; resource?: unknown};
-    writeLine({
+    doors.writeLine({
       _aws: {Timestamp: doors.clock.now(), CloudWatchMetrics: [{Namespace: namespace, Dimensions: [['Cluster']], Metrics: metrics}]},
       Cluster: cluster,
       Requests: 1,

@@ -26,7 +26,7 @@ export function requestOf(event: unknown, {basePath = ''}: {basePath?: string | 
 }
 
 function fieldsOf(event: unknown): Fields {
-  if (!isFields(event)) throw foreign(`it is ${event === null ? 'null' : Array.isArray(event) ? 'a list' : `a ${typeof event}`}`);
+  if (!isFields(event)) throw foreign(`it is ${event == null ? event : Array.isArray(event) ? 'a list' : `a ${typeof event}`}`);
   if (event['version'] === '2.0') throw foreign('it is of an HTTP API or a function URL, in payload format 2.0');
   if (Array.isArray(event['Records'])) throw foreign('it is a batch of records');
   for (const name of ['httpMethod', 'path']) if (typeof event[name] !== 'string' || event[name] === '') throw foreign(`it has no ${name}`);

@@ -1,0 +1,101 @@
+/** Functions over a store in memory, for tests: the doors of the kit, and events as API Gateway sends them. */
+import {ManualClock} from '../../shared/clock.ts';
+import type {Store} from '../../shared/storage/contract.ts';
+import {openMemory} from '../../shared/storage/embedded/open.ts';
+import type {Parameter} from '../functions.ts';
+import {type Doors, doors} from './doors.ts';
+
+export interface TestDoors extends Doors {
+  store: Store;
+  clock: ManualClock;
+  parameters: Map<string, string>;
+  // biome-ignore lint/suspicious/noExplicitAny: whatever was logged
+  lines: any[];
+}
+
+export const adminToken = 'admin-token';
+export const bobToken = 'bob-token';
+const tokens = `${adminToken},admin,,system:masters\n${bobToken},bob,\n`;
+
+/** From here on functions that have not been opened reach these; each test file imports the functions anew. */
+export async function installDoors(more: Partial<Omit<Doors, 'clock'>> = {}): Promise<TestDoors> {
+  const clock = new ManualClock();
+  const store = await openMemory({clock});
+  const parameters = new Map([['static-tokens', tokens]]);
+  const own: TestDoors = {
+    store,
+    clock,
+    parameters,
+    lines: [],
+    writeLine: (line) => void own.lines.push(line),
+    openStore: async () => store,
+    async readParameters(path, names) {
+      const found = names.flatMap((name): [Parameter, string][] => {
+        const value = path === '/test/' ? parameters.get(name) : undefined;
+        return value === undefined ? [] : [[name, value]];
+      });
+      return Object.fromEntries(found);
+    },
+    async writeParameter(_path, name, value, {replace}) {
+      if (parameters.has(name) && !replace) return false;
+      parameters.set(name, value);
+      return true;
+    },
+    variables: {
+      CLUSTERLESS_OBJECTS_TABLE: 'objects',
+      CLUSTERLESS_LOG_TABLE: 'log',
+      CLUSTERLESS_CONNECTIONS_TABLE: 'connections',
+      CLUSTERLESS_PARAMETERS: '/test',
+      CLUSTERLESS_METRICS_NAMESPACE: 'Clusterless/test',
+    },
+    ...more,
+  };
+  Object.assign(doors, own);
+  return own;
+}
+
+interface EventOptions {
+  headers?: Record<string, string | string[]>;
+  body?: string | Uint8Array | object;
+  token?: string;
+}
+
+/** As in AWS' description of the input format of a proxy integration; only what is asked for differs. */
+export function restEvent(method: string, url: string, {headers = {}, body, token = adminToken}: EventOptions = {}): object {
+  const [path = '', search = ''] = url.split('?');
+  const query = [...new URLSearchParams(search)];
+  const sent = Object.entries({Accept: 'application/json', Authorization: `Bearer ${token}`, ...headers});
+  const multiValueHeaders = Object.fromEntries(sent.map(([name, value]) => [name, Array.isArray(value) ? value : [value]]));
+  const multiValueQueryStringParameters: Record<string, string[]> = {};
+  for (const [name] of query) multiValueQueryStringParameters[name] = query.filter(([other]) => other === name).map(([, value]) => value);
+  const bytes = body instanceof Uint8Array ? body : undefined;
+  return {
+    resource: '/{path+}',
+    path,
+    httpMethod: method,
+    headers: Object.fromEntries(sent.map(([name, value]) => [name, Array.isArray(value) ? value.at(-1) : value])),
+    multiValueHeaders,
+    queryStringParameters: query.length > 0 ? Object.fromEntries(query) : null,
+    multiValueQueryStringParameters: query.length > 0 ? multiValueQueryStringParameters : null,
+    pathParameters: {path: path.slice(1)},
+    stageVariables: null,
+    requestContext: {
+      accountId: '123456789012',
+      apiId: '70ixmpl4fl',
+      domainName: '70ixmpl4fl.execute-api.us-east-2.amazonaws.com',
+      domainPrefix: '70ixmpl4fl',
+      extendedRequestId: 'JKJaXmPLvHcESHA=',
+      httpMethod: method,
+      identity: {sourceIp: '203.0.113.7', userAgent: 'kubectl/v1.36.3', clientCert: null},
+      path: `/prod${path}`,
+      protocol: 'HTTP/1.1',
+      requestId: 'e6403ace-6c2c-4d3d-a7ad-9a9ad0f3b1f5',
+      requestTimeEpoch: 1583798639428,
+      resourcePath: '/{path+}',
+      stage: 'prod',
+    },
+    body:
+      body === undefined ? null : bytes ? Buffer.from(bytes).toString('base64') : typeof body === 'string' ? body : JSON.stringify(body),
+    isBase64Encoded: bytes !== undefined,
+  };
+}
