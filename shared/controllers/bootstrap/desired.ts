@@ -170,8 +170,8 @@ const serviceRange = ({serviceClusterIpRange = '10.0.0.0/24'}: BootstrapOptions)
 /** The API as a service of the cluster. Where it listens may change with every start. */
 function kubernetesService({advertise = {address: '127.0.0.1', port: 6443}, serviceClusterIpRange}: BootstrapOptions): Desired[] {
   const {address, port} = advertise;
-  // A loopback address is nobody else's way here, and no endpoint may have one.
-  const isReachable = !/^(127\.|::1$|localhost$)/.test(address);
+  // A loopback address is nobody else's way here, and no endpoint may have one; a host name is no address, and what is behind it changes.
+  const isReachable = /^[\d.]+$|:/.test(address) && !/^(127\.|::1$)/.test(address);
   const metadata = {name: 'kubernetes', namespace: 'default'};
   const ports = [{name: 'https', port, protocol: 'TCP'}];
   return [
