@@ -120,7 +120,7 @@ function openStore(parts: Parts, {dynamo, inMemory}: ClusterOptions, data: strin
 
 async function raise(
   parts: Parts,
-  options: Omit<ClusterOptions, 'kubeconfig'> & {kubeconfig: string | undefined},
+  options: Omit<ClusterOptions, 'kubeconfig'> & {kubeconfig: string | undefined; reconciled?: boolean},
   endpoint: {host: string; port: number},
   pki: Pki,
   store: Store,
@@ -146,7 +146,7 @@ async function raise(
       clientCaCertificate: pki.ca.certificate,
       advertise: {address: advertised(endpoint.host), port: gateway.port},
       ...pick(options, ['log', 'serviceAccountIssuer', 'serviceClusterIpRange', 'serviceNodePortRange']),
-      ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs']),
+      ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs', 'reconciled']),
     });
     await api.start();
     gateway.serve(api);
@@ -204,7 +204,8 @@ class RunningCluster implements Cluster {
   async fork(): Promise<Cluster> {
     const store = await this.#store.fork();
     try {
-      return await raise(this.#parts, {...this.#options, kubeconfig: undefined}, {host: '127.0.0.1', port: 0}, this.#pki, store);
+      const options = {...this.#options, kubeconfig: undefined, reconciled: true};
+      return await raise(this.#parts, options, {host: '127.0.0.1', port: 0}, this.#pki, store);
     } catch (error) {
       await store.close();
       throw error;

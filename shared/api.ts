@@ -38,6 +38,8 @@ export interface ApiOptions {
   serviceNodePortRange?: string;
   /** Where clients reach the server: published by discovery and the default/kubernetes endpoints. */
   advertise?: {address: string; port: number};
+  /** The store is a copy of one that a start has brought in order: of that only where this server listens is written anew. */
+  reconciled?: boolean;
   /** How long history is kept for watches and exact lists, ms. Default 1 h. */
   watchHistoryMs?: number;
   /** Default 5 min. */

@@ -9,13 +9,14 @@ import {openMemory} from '../../storage/embedded/open.ts';
 const rbac = (resource: string) => ({groupVersion: 'rbac.authorization.k8s.io/v1', resource});
 const inNamespace = (resource: string, namespace: string, groupVersion = 'v1') => ({groupVersion, resource, namespace});
 
-async function startOn(store: Store, port: number): Promise<Api> {
+async function startOn(store: Store, port: number, reconciled = false): Promise<Api> {
   const api = createApi({
     store,
     caCertificate: 'CA',
     clientCaCertificate: 'CLIENT CA',
     serviceAccountIssuer: 'https://kubernetes.default.svc',
     advertise: {address: '192.0.2.1', port},
+    reconciled,
   });
   await api.start();
   return api;
@@ -67,6 +68,20 @@ describe('a cluster', () => {
       configmaps: 6,
     };
     expect(Object.fromEntries(Object.keys(wanted).map((type) => [type, counts.get(type)]))).toEqual(wanted);
+  });
+
+  test('that is a copy of another one has what that one has, and an address of its own', async () => {
+    await api.client.delete(rbac('clusterroles'), 'view');
+    const copied = await store.fork();
+    const copy = await startOn(copied, 4_321, true);
+    const service = await copy.client.get(inNamespace('services', 'default'), 'kubernetes');
+    expect(service['spec'].ports).toMatchObject([{port: 443, targetPort: 4_321}]);
+    await expect(copy.client.get(rbac('clusterroles'), 'view')).rejects.toMatchObject({reason: 'NotFound'});
+    await copy.close();
+    await copied.close();
+    const restarted = await startOn(store, 1_234);
+    expect(await restarted.client.get(rbac('clusterroles'), 'view')).toBeDefined();
+    await restarted.close();
   });
 
   test('has the API as a service', async () => {

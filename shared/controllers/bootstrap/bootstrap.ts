@@ -11,11 +11,12 @@ import type {KubeObject} from '../../object.ts';
 import {AggregationController} from './aggregation.ts';
 import {type BootstrapOptions, type Desired, desiredStages} from './desired.ts';
 import {NamespaceContent} from './namespace-content.ts';
+import {keepAddresses} from './reconcile.ts';
 
 export interface Bootstrap {
   client: Client;
   machine: {caches: ObjectCaches; clock: Clock; log: Log};
-  options: BootstrapOptions & {caCertificate?: string};
+  options: BootstrapOptions & {caCertificate?: string; reconciled?: boolean};
 }
 
 /** Resolves when all is written. Answers with what stops the controllers. */
@@ -23,7 +24,9 @@ export async function bootstrap({client, machine, options}: Bootstrap): Promise<
   const {caches, clock, log} = machine;
   const content = new NamespaceContent({client, caches, clock, log, ...(options.caCertificate && {caCertificate: options.caCertificate})});
   const aggregation = new AggregationController({client, caches, clock, log});
-  for (const stage of desiredStages(options, clock.now())) await ensureAll(client, stage, clock.now());
+  const stages = desiredStages(options, clock.now());
+  const due = options.reconciled ? stages.map((stage) => stage.filter(({reconcile}) => reconcile === keepAddresses)) : stages;
+  for (const stage of due) await ensureAll(client, stage, clock.now());
   await Promise.all([content.start(), aggregation.start()]);
   return async () => {
     await Promise.all([content.stop(), aggregation.stop()]);
