@@ -29,6 +29,7 @@ function fakeApi(options: ApiOptions): Api {
       const body = {events, advertise: options.advertise, keys: items.map(({key}) => key), token: request.headers['authorization']};
       return {status: 200, headers: {'content-type': 'application/json'}, body: Buffer.from(JSON.stringify(body))};
     },
+    authenticate: async () => ({name: 'somebody', groups: []}),
     start: async () => void events.push('start'),
     drain: () => void events.push('drain'),
     close: async () => void events.push('close'),

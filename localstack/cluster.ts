@@ -11,6 +11,7 @@ import {mastersGroup, type UserInfo} from '../shared/auth/user.ts';
 import type {Store} from '../shared/storage/contract.ts';
 import {adminName, defaultNames, loadOrCreatePki, type Pki} from './certificates.ts';
 import {type Gateway, openGateway} from './gateway/gateway.ts';
+import {watchSocketPath} from './gateway/upgrade.ts';
 import {kubeconfigText, writePrivately} from './kubeconfig.ts';
 import {parseListen, urlOf} from './listen.ts';
 
@@ -145,6 +146,7 @@ async function raise(
       caCertificate: trusted,
       clientCaCertificate: pki.ca.certificate,
       advertise: {address: advertised(endpoint.host), port: gateway.port},
+      watchSocket: watchSocketPath,
       ...pick(options, ['log', 'serviceAccountIssuer', 'serviceClusterIpRange', 'serviceNodePortRange']),
       ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs', 'reconciled']),
     });

@@ -38,6 +38,8 @@ export interface ApiOptions {
   serviceNodePortRange?: string;
   /** Where clients reach the server: published by discovery and the default/kubernetes endpoints. */
   advertise?: {address: string; port: number};
+  /** Where the watch protocol (docs/watch-protocol.md) is served, an absolute URL or a path here: said to whoever asks for the version. */
+  watchSocket?: string;
   /** The store is a copy of one that a start has brought in order: of that only where this server listens is written anew. */
   reconciled?: boolean;
   /** How long history is kept for watches and exact lists, ms. Default 1 h. */
@@ -49,6 +51,8 @@ export interface ApiOptions {
 
 export interface Api {
   handle(request: ApiRequest): Promise<ApiResponse>;
+  /** Who a request is from, for connections that carry many. @throws StatusError 401 */
+  authenticate(request: Pick<ApiRequest, 'headers' | 'peer'>): Promise<UserInfo>;
   /** Writes what every cluster starts with, starts the controllers, resolves when readyz would say ok. */
   start(): Promise<void>;
   /** readyz fails from now on; the rest goes on. */

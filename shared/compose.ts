@@ -2,7 +2,7 @@
  * An API made of the parts that it is given: all of them for a server (create-api.ts), one verb's for a function. A request walks through
  * the rooms in this order: what is it about, who is it from, may it, then its handler; whatever goes wrong on the way becomes a Status.
  */
-import type {ApiOptions} from './api.ts';
+import type {Api, ApiOptions} from './api.ts';
 import {type Assembly, assemble, type Rooms} from './assemble.ts';
 import {auditIdOf} from './auth/audit.ts';
 import {requireAllowed} from './auth/authorize.ts';
@@ -31,6 +31,7 @@ export interface Parts extends Rooms {
 export interface Composed {
   assembly: Assembly;
   handle(request: ApiRequest): Promise<ApiResponse>;
+  authenticate: Api['authenticate'];
   /** The API as system:masters, without HTTP. */
   client: LocalClient;
   /** Ends watches cleanly and follows the store no longer. Leaves it open. */
@@ -48,6 +49,13 @@ export function compose(options: ApiOptions, {handlers = {}, endpoints, ...rooms
   return {
     assembly,
     handle,
+    authenticate: (given) => {
+      const request = {...given, method: 'GET', path: '/', query: [], ...(options.user && {user: options.user})};
+      const {begin} = machine.store;
+      const who = async (): Promise<UserInfo> => assembly.authenticate(request);
+      const info = requestInfo(request.method, request.path, request.query);
+      return begin ? inSession(machine, begin, {info, resource: undefined}, who) : who();
+    },
     client: new LocalClient({handle}, ownUser, 'kube-apiserver'),
     async close() {
       assembly.endWatches();

@@ -15,7 +15,7 @@ export type {Api, ApiOptions} from './api.ts';
 
 export function createApi(options: ApiOptions): Api {
   const state = (): HealthState => controllers.state();
-  const {assembly, handle, client, close} = compose(options, {
+  const {assembly, handle, authenticate, client, close} = compose(options, {
     handlers,
     allocator: createServiceAllocator,
     reviews: (services) => new Reviews(services),
@@ -29,6 +29,7 @@ export function createApi(options: ApiOptions): Api {
   const controllers: Controllers = new Controllers({...assembly, client, options});
   return {
     handle,
+    authenticate,
     client,
     store: assembly.machine.store,
     start: () => controllers.start(),

@@ -6,9 +6,12 @@ import type {ApiResponse} from '../../shared/http/messages.ts';
 import type {BodyBudget} from './body.ts';
 import type {GatewayRequest} from './request.ts';
 
+/** What of an API is served. One that cannot say who somebody is serves no watches over WebSocket. */
+export type ServedApi = Pick<Api, 'handle'> & Partial<Pick<Api, 'authenticate'>>;
+
 /** What the two protocols share: the API, the log, and how many requests are under way. */
 export interface Desk {
-  api: Pick<Api, 'handle'>;
+  api: ServedApi;
   readonly log: Log | undefined;
   /** Set once the gateway closes: HTTP/1 answers then say so. */
   closing: boolean;

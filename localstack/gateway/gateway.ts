@@ -6,9 +6,9 @@ import {createServer as createHttp2Server, type ServerHttp2Session, type ServerH
 import {createServer as createHttpsServer} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
-import type {Api, Log} from '../../shared/api.ts';
+import type {Log} from '../../shared/api.ts';
 import {maxHeaderBytes} from '../../shared/limits.ts';
-import type {Desk} from './answer.ts';
+import type {Desk, ServedApi} from './answer.ts';
 import {BodyBudget} from './body.ts';
 import {brokenRequest} from './broken.ts';
 import {http1} from './http1.ts';
@@ -23,6 +23,7 @@ import {
   tcpKeepAliveMs,
   usualPatience,
 } from './transport-limits.ts';
+import {Upgrades} from './upgrade.ts';
 
 export interface GatewayOptions {
   host: string;
@@ -42,7 +43,7 @@ export interface Gateway {
   readonly port: number;
   readonly inFlight: number;
   /** Answers with this API from now on. Requests that came before have waited for it. */
-  serve(api: Pick<Api, 'handle'>): void;
+  serve(api: ServedApi): void;
   /** Stops listening, lets requests under way finish for at most `graceMs`, then hangs up on the rest. */
   close(graceMs: number): Promise<void>;
 }
@@ -55,11 +56,11 @@ const ciphers =
 
 /** @throws the error of listen (EADDRINUSE, EACCES, EADDRNOTAVAIL), and of TLS for a key or certificate that it cannot read. */
 export async function openGateway(options: GatewayOptions): Promise<Gateway> {
-  let opened!: (api: Pick<Api, 'handle'>) => void;
-  const opening = new Promise<Pick<Api, 'handle'>>((resolve) => {
+  let opened!: (api: ServedApi) => void;
+  const opening = new Promise<ServedApi>((resolve) => {
     opened = resolve;
   });
-  const waiting: Pick<Api, 'handle'> = {handle: async (request) => (await opening).handle(request)};
+  const waiting: ServedApi = {handle: async (request) => (await opening).handle(request)};
   const desk: Desk = {api: waiting, log: options.log, closing: false, inFlight: 0, bodies: new BodyBudget(), trace: options.trace ?? false};
 
   const patience: Patience = {...usualPatience, ...options.patience};
@@ -99,9 +100,11 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   // Nothing can be said to a client with which TLS has not come about: words to it would wait for a handshake that never is.
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
 
+  const upgrades = new Upgrades(opening, options.log);
   // One listener, two protocols: Node's own HTTP/1 takes what ALPN does not give to HTTP/2.
   const [first] = server.listeners('secureConnection');
   server.removeAllListeners('secureConnection');
+  server.on('upgrade', (message, socket, head) => upgrades.take(message, socket as TLSSocket, head, () => first!.call(server, socket)));
   server.on('secureConnection', (socket: TLSSocket) => {
     if (socket.alpnProtocol === 'h2') second.emit('connection', socket);
     else first!.call(server, socket);
@@ -137,6 +140,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
     },
     async close(graceMs) {
       desk.closing = true;
+      upgrades.drain();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
       sessions.drain();
       server.closeIdleConnections();

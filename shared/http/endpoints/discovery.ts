@@ -2,6 +2,7 @@
 import type {ApiOptions} from '../../api.ts';
 import type {Assembly} from '../../assemble.ts';
 import {keySet, openidConfiguration} from '../../auth/discovery-documents.ts';
+import {subprotocol} from '../../changes/protocol/messages.ts';
 import {genericError, notAcceptable} from '../../errors.ts';
 import {encodeBody, headersFor} from '../../registry/respond.ts';
 import {Discovery} from '../discovery.ts';
@@ -14,7 +15,7 @@ import {type Endpoint, type Endpoints, indented, requireGet} from './endpoint.ts
 
 type Parts = Pick<Assembly, 'machine' | 'issuer' | 'verificationKeys'>;
 
-export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'advertise'>): Endpoints {
+export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'advertise' | 'watchSocket'>): Endpoints {
   const documents = new DiscoveryDocuments(assembly, options);
   const got =
     (answer: Endpoint): Endpoint =>
@@ -30,10 +31,17 @@ export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'a
     '': got(() => documents.paths()),
     api: got((request, rest) => documents.discover(request, 'api', rest)),
     apis: got((request, rest) => documents.discover(request, 'apis', rest)),
-    version: only('', () => indented(versionInfo)),
+    version: only('', () => version(options.watchSocket)),
     '.well-known': only('openid-configuration', () => documents.issuer('configuration')),
     openid: only('v1/jwks', (request) => documents.issuer('keys', request)),
   };
+}
+
+/** Whoever speaks the watch protocol looks for the header; nobody else does. */
+function version(watchSocket: string | undefined): ApiResponse {
+  const answer = indented(versionInfo);
+  if (watchSocket !== undefined) answer.headers['watch-socket'] = `${watchSocket} ${subprotocol}`;
+  return answer;
 }
 
 /** The names of checks do not depend on how they are. */
