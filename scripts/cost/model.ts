@@ -1,0 +1,174 @@
+/**
+ * The monthly bill: how often each thing happens, times what it takes (calls.json, measured), times what that costs (prices.json, with its
+ * date). Pure, so that a test can hold it against the goals. Sizes of functions are read from their rows.
+ */
+import {type FunctionName, functions} from '../../functions/functions.ts';
+import calls from './calls.json' with {type: 'json'};
+import prices from './prices.json' with {type: 'json'};
+
+export interface Usage {
+  /** Whose agents have a WebSocket connection each. */
+  nodes: number;
+  /** Other programs with one: controllers, proxies. */
+  watchers: number;
+  /** HTTP watches that are always open. */
+  httpWatches: number;
+  writesPerSecond: number;
+  readsPerSecond: number;
+  listsPerSecond: number;
+  /** Connections that each change is sent to. */
+  watchersPerChange: number;
+  /** Of objects, compressed, without what the log holds of them. */
+  storedGb: number;
+}
+
+export const idle: Usage = {
+  nodes: 0,
+  watchers: 0,
+  httpWatches: 0,
+  writesPerSecond: 0,
+  readsPerSecond: 0,
+  listsPerSecond: 0,
+  watchersPerChange: 2,
+  storedGb: 0,
+};
+
+export interface Line {
+  what: string;
+  perMonth: number;
+  unit: string;
+  dollars: number;
+}
+
+type Verb = keyof typeof calls.verbs;
+
+const secondsPerMonth = 730 * 3_600;
+const minutesPerMonth = 730 * 60;
+const million = 1e6;
+const gb = 2 ** 30;
+
+/** A cluster writes status more than anything else. */
+const writeMix: Partial<Record<Verb, number>> = {create: 0.15, update: 0.35, patch: 0.4, delete: 0.1};
+/** Of the watch protocol, deployed. */
+const pingSeconds = 240;
+const reconnectSeconds = 6_600;
+/** hello, welcome, and for some subscriptions each a question and an answer. */
+const messagesPerReconnect = 14;
+/** Node status and Lease: on connect, on disconnect, and once an hour; between, the connection says it. */
+const heartbeatSeconds = 3_600;
+const maintenanceSeconds = 300;
+/** Of an HTTP watch at rest. */
+const pollSeconds = 1;
+const streamSeconds = 840;
+const accessLogBytes = 330;
+const answerBytes = 1_500;
+const listAnswerBytes = 50_000;
+const recordBytes = 1_200;
+/** The log is kept for twice the history, and two days at least. */
+const keptSeconds = 2 * 86_400;
+const alarmMetrics = 6;
+/** How many requests an environment serves before it goes; each reads its parameters once. */
+const requestsPerEnvironment = 500;
+
+export function bill(usage: Usage): Line[] {
+  const {nodes, watchers, httpWatches, readsPerSecond, listsPerSecond, watchersPerChange, storedGb} = usage;
+  const heartbeats = (nodes * secondsPerMonth) / heartbeatSeconds;
+  const writes = usage.writesPerSecond * secondsPerMonth;
+  const reads = readsPerSecond * secondsPerMonth;
+  const lists = listsPerSecond * secondsPerMonth;
+  const connections = nodes + watchers;
+  const pings = (connections * secondsPerMonth) / pingSeconds;
+  const reconnects = (connections * secondsPerMonth) / reconnectSeconds;
+  const changes = writes + heartbeats;
+  const posts = changes * watchersPerChange;
+  const storedLog = ((changes / secondsPerMonth) * keptSeconds * recordBytes) / gb;
+  const watchSeconds = httpWatches * secondsPerMonth;
+
+  return [
+    line('alarms', alarmMetrics, 'metrics', alarmMetrics * prices.alarmMetricMonth),
+    line(
+      'maintenance, by the clock',
+      secondsPerMonth / maintenanceSeconds,
+      'runs',
+      stage('maintenance', 'maintenance') * (secondsPerMonth / maintenanceSeconds),
+    ),
+    line('writes', writes, 'requests', writes * writeRequest()),
+    line('reads of one object', reads, 'requests', reads * request('get', answerBytes)),
+    line('lists', lists, 'requests', lists * request('list', listAnswerBytes)),
+    line('changes to watchers: fan-out', changes, 'rings', changes * stage('fan-out', 'fan-out')),
+    line('changes to watchers: frames', posts, 'messages', posts * (prices.socketMessagesPerMillion / million + egress(answerBytes))),
+    line('changes to controllers', changes, 'rings', changes * stage('controllers', 'controllers')),
+    line('connections', connections, 'open', connections * minutesPerMonth * (prices.socketMinutesPerMillion / million)),
+    line('pings and pongs', pings, 'pings', pings * ((2 * prices.socketMessagesPerMillion) / million + stage('ping', 'socket-message'))),
+    line(
+      'reconnections',
+      reconnects,
+      'times',
+      reconnects * ((messagesPerReconnect * prices.socketMessagesPerMillion) / million + stage('reconnect', 'socket-message')),
+    ),
+    line('heartbeats of nodes', heartbeats, 'requests', heartbeats * writeRequest()),
+    line('HTTP watches', httpWatches, 'open', watchSeconds * openWatchSecond()),
+    line('storage: objects', storedGb, 'GB', storedGb * (prices.tableGbMonth + prices.backupGbMonth)),
+    line('storage: log', storedLog, 'GB', storedLog * (prices.tableGbMonth + prices.backupGbMonth)),
+  ].filter(({dollars}) => dollars > 0);
+}
+
+export const total = (lines: readonly Line[]): number => lines.reduce((sum, {dollars}) => sum + dollars, 0);
+
+/** What a million writes more cost, with all that they cause. */
+export function perMillionWrites(usage: Usage = idle): number {
+  const perSecond = million / secondsPerMonth;
+  return total(bill({...usage, writesPerSecond: usage.writesPerSecond + perSecond})) - total(bill(usage));
+}
+
+/** Of one write or read by itself, in dollars a million. */
+export const perMillionRequests = (verb: Verb): number => request(verb, verb === 'list' ? listAnswerBytes : answerBytes) * million;
+
+/** Seconds until a node counts as gone: when its connection ends, and when it falls silent without a word. */
+export const deadNodeSeconds = {closed: 5, silent: 600};
+
+const line = (what: string, perMonth: number, unit: string, dollars: number): Line => ({what, perMonth, unit, dollars});
+
+function writeRequest(): number {
+  return Object.entries(writeMix).reduce((sum, [verb, share]) => sum + share * request(verb as Verb, answerBytes), 0);
+}
+
+/** One request through the gateway, in dollars. */
+function request(verb: Verb, bytes: number): number {
+  return (
+    prices.restRequestsPerMillion / million +
+    run(verb, calls.verbs[verb]) +
+    (accessLogBytes / gb) * prices.logGb +
+    prices.parameterDecryptionsPerMillion / million / requestsPerEnvironment +
+    egress(bytes)
+  );
+}
+
+const stage = (name: keyof typeof calls.stages, ran: FunctionName): number => run(ran, calls.stages[name]);
+
+/** One invocation: the call, its time, its units. */
+function run(
+  name: FunctionName,
+  {readUnits, writeUnits, milliseconds}: {readUnits: number; writeUnits: number; milliseconds: number},
+): number {
+  const gbSeconds = (functions[name].memoryMb / 1024) * (milliseconds / 1_000);
+  return (
+    prices.functionRequestsPerMillion / million +
+    gbSeconds * prices.functionGbSecond +
+    (readUnits * prices.readUnitsPerMillion + writeUnits * prices.writeUnitsPerMillion) / million
+  );
+}
+
+/** An environment that does nothing but hold a stream open, and ask once in a while whether there is something new. */
+function openWatchSecond(): number {
+  const {list} = functions;
+  return (
+    (list.memoryMb / 1024) * prices.functionGbSecond +
+    (calls.stages.poll.readUnits * prices.readUnitsPerMillion) / million / pollSeconds +
+    request('list', listAnswerBytes) / streamSeconds
+  );
+}
+
+const egress = (bytes: number): number => (bytes / gb) * prices.egressGb;
+
+export {calls, prices};
