@@ -120,24 +120,37 @@ function timeoutOf({timeoutSeconds = 0}: ListOptions, longestMs: number): number
 }
 
 interface Form {
-  /** Names the form among the encodings of an event. */
-  key: string;
+  events: Record<EventType, EventForm>;
   /** `image` is a stored image; `resourceVersion` overrides the one in it. */
   frame(type: EventType, image: Uint8Array, resourceVersion?: string): Uint8Array;
   /** Bookmarks and errors. */
   plain(type: 'BOOKMARK' | 'ERROR', object: object): Uint8Array;
 }
 
+/** Made once, and for images that are sent as they are once for all watches: a hundred watchers of a change look its frame up. */
+interface EventForm {
+  /** Names the form among the encodings of an event. */
+  key: string;
+  encode(change: Change): Uint8Array;
+}
+
+function eventForms(name: string, frame: Form['frame']): Form['events'] {
+  const of = (type: EventType): EventForm => ({
+    key: `${name} ${type}`,
+    encode(change) {
+      // Letting go of an object shows its last state that matched, under the revision at which it stopped to.
+      const last = type === 'DELETED' && change.operation !== 'delete' ? lastImage(change) : change.image;
+      return frame(type, last, last === change.image ? undefined : formatRevision(change.revision));
+    },
+  });
+  return {ADDED: of('ADDED'), MODIFIED: of('MODIFIED'), DELETED: of('DELETED')};
+}
+
 function encoderFor(context: RequestContext, representation: Representation, shared = false): WatchEncoder {
   const {resource} = context;
   const form = formFor(context, representation, shared);
   return {
-    event: (type, event: FeedEvent) =>
-      event.frame(`${form.key} ${type}`, (change) => {
-        // Letting go of an object shows its last state that matched, under the revision at which it stopped to.
-        const last = type === 'DELETED' && change.operation !== 'delete' ? lastImage(change) : change.image;
-        return form.frame(type, last, last === change.image ? undefined : formatRevision(change.revision));
-      }),
+    event: (type, event: FeedEvent) => event.frame(form.events[type].key, form.events[type].encode),
     initial: (item) => form.frame('ADDED', item.image),
     bookmark: (revision, initialEventsEnd) => form.plain('BOOKMARK', bookmarkObject(resource, formatRevision(revision), initialEventsEnd)),
     error: (error) => form.plain('ERROR', errorStatus(error)),
@@ -159,17 +172,18 @@ const bookmarkObject = (resource: Resource, resourceVersion: string, initialEven
 
 function formFor(context: RequestContext, representation: Representation, shared: boolean): Form {
   const {resource} = context;
-  if (isPassThrough(representation, resource)) return {key: 'stored', frame: joinedFrame, plain: (type, object) => jsonFrame(type, object)};
+  if (isPassThrough(representation, resource)) return storedForm;
   const transform = transformFor(context, representation, shared);
   const encode = representation.format === 'protobuf' ? protobufFrame : jsonFrame;
+  const frame: Form['frame'] = (type, image, resourceVersion) => {
+    const stored = decodeImage(image);
+    const object = served(resource, stored);
+    if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
+    return encode(type, transform.apply(object, stored));
+  };
   return {
-    key: `${groupVersion(resource)} ${representation.format} ${transform.key}`,
-    frame: (type, image, resourceVersion) => {
-      const stored = decodeImage(image);
-      const object = served(resource, stored);
-      if (resourceVersion) object.metadata.resourceVersion = resourceVersion;
-      return encode(type, transform.apply(object, stored));
-    },
+    events: eventForms(`${groupVersion(resource)} ${representation.format} ${transform.key}`, frame),
+    frame,
     plain: (type, object) => encode(type, type === 'BOOKMARK' ? transform.apply(object as KubeObject) : object),
   };
 }
@@ -219,3 +233,5 @@ function joinedFrame(type: EventType, image: Uint8Array, resourceVersion?: strin
 const jsonFrame = (type: string, object: object): Uint8Array => Buffer.from(`{"type":"${type}","object":${JSON.stringify(object)}}\n`);
 
 const protobufFrame = (type: string, object: object): Uint8Array => encodeWatchFrame(type, encodeProtobuf(object as KubeObject));
+
+const storedForm: Form = {events: eventForms('stored', joinedFrame), frame: joinedFrame, plain: jsonFrame};
