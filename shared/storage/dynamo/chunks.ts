@@ -6,6 +6,7 @@
 import {type Change, type Stored, StoreError} from '../contract.ts';
 import {type Content, pack, unpack} from './body.ts';
 import {type Blob, type Body, type ChangeRecord, type Item, isChange, type ObjectItem, objectFrom, type SlotRecord} from './items.ts';
+import type {Known} from './known.ts';
 import {getAll, type Place} from './place.ts';
 import type {Deadline} from './retry.ts';
 
@@ -44,6 +45,11 @@ export class Bodies {
     return {blob: {attempt, chunks}};
   }
 
+  /** A body that was put before, for a record that tells what it replaced: its chunks serve both. */
+  async again({stored, blob}: Known, attempt: string, owner: {type: string; key: string}, deadline: Deadline): Promise<Body> {
+    return blob ? {blob} : this.put(stored, attempt, owner, deadline);
+  }
+
   /** Without a call where the body is in the item. */
   open(body: Body, deadline: Deadline): Content | Promise<Content> {
     return 'bytes' in body ? unpack(body.bytes, this.#place.transform) : this.#fetch(body.blob, deadline);
@@ -53,9 +59,10 @@ export class Bodies {
     return unpack(bytes, this.#place.transform).index;
   }
 
-  /** A body without an image. */
-  packIndex(index: Content['index']): Uint8Array {
-    return pack({image: new Uint8Array(), index}, this.#place.transform);
+  /** A body without an image; nothing when that alone would not fit. */
+  packIndex(index: Content['index']): Uint8Array | undefined {
+    const bytes = pack({image: new Uint8Array(), index}, this.#place.transform);
+    return bytes.length <= inlineBytes ? bytes : undefined;
   }
 
   async stored({key, revision, body}: {key: string; revision: number; body: Body}, deadline: Deadline): Promise<Stored> {

@@ -151,10 +151,10 @@ export class Commits {
       change.previousIndex = previous.stored.index;
       // Its own record tells, as long as that outlives what needs it; a selector that lets go shows it, so it must be at hand.
       const outlived = at - previous.at < keepMs - historyMs;
-      if (outlived && sameIndex(previous.stored.index, index)) record.previous = {index: this.#bodies.packIndex(change.previousIndex)};
+      const was = outlived && sameIndex(previous.stored.index, index) ? this.#bodies.packIndex(change.previousIndex) : undefined;
+      if (was) record.previous = {index: was};
       else {
-        const old = await this.#bodies.put(previous.stored, this.#place.newAttempt(), {type, key}, deadline);
-        record.previous = {body: old};
+        record.previous = {body: await this.#bodies.again(previous, this.#place.newAttempt(), {type, key}, deadline)};
         change.previousImage = previous.stored.image;
       }
     }

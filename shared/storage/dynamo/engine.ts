@@ -22,7 +22,7 @@ import {Bodies} from './chunks.ts';
 import {type Check, Commits} from './commit.ts';
 import {copyToMemory} from './copy.ts';
 import {Feed} from './feed.ts';
-import type {Item} from './items.ts';
+import {blobOf, type Item} from './items.ts';
 import {epoch, groupOf} from './keys.ts';
 import {type Known, KnownObjects} from './known.ts';
 import {Lists} from './list.ts';
@@ -65,7 +65,9 @@ export class Engine implements Store {
     this.#log = new Log(place, this.#sequencer);
     this.#bodies = new Bodies(place);
     this.#commits = new Commits(place, this.#sequencer, this.#log, this.#bodies);
-    this.#lists = new Lists(place, this.#sequencer, this.#log, this.#bodies, cacheBytes);
+    this.#lists = new Lists(place, this.#sequencer, this.#log, this.#bodies, cacheBytes, (type, {key, revision}) =>
+      this.#inBackground(this.#upkeep.removeTombstone(type, key, revision, place.patience.in(readDeadlineMs))),
+    );
     this.#known = new KnownObjects(cacheBytes / knownObjectsShare);
     this.#upkeep = new Upkeep(place, this.#sequencer, this.#log, this.#bodies);
     this.#meta = new Meta(place);
@@ -223,16 +225,22 @@ export class Engine implements Store {
    */
   async maintain(budgetMs = 60_000): Promise<void> {
     this.#assertOpen();
-    const {patience, historyMs} = this.#place;
+    const {patience, tables, historyMs} = this.#place;
     const deadline = patience.in(budgetMs);
-    await this.#eachGroup(async (feed) => {
-      if (patience.passed(deadline)) return;
-      const {last, closed} = await this.#sequencer.read(feed.group, deadline);
+    const groups = await this.#groups();
+    // What is at rest costs its share of this call.
+    const keys = groups.map((group) => this.#sequencer.key(group));
+    const found = await getAll(this.#place, tables.objects, keys, deadline);
+    for (const [n, group] of groups.entries()) {
+      const {last, closed, compacted, swept} = this.#sequencer.from(found.get(idOf(keys[n]!)));
+      const feed = this.#feedOf(group);
       feed.closed = Math.max(feed.closed, closed);
+      if (patience.passed(deadline) || swept === last) continue;
       await this.#upkeep.close(feed, last, deadline);
-      await this.#upkeep.compact(feed, await this.#upkeep.lastBefore(feed, patience.clock.now() - historyMs, deadline), deadline);
+      const before = patience.clock.now() - historyMs;
+      if (compacted < last) await this.#upkeep.compact(feed, await this.#upkeep.lastBefore(feed, before, deadline), deadline);
       await this.#upkeep.sweepTombstones(feed, deadline);
-    });
+    }
     await this.#upkeep.sweepChunks(deadline);
   }
 
@@ -265,7 +273,7 @@ export class Engine implements Store {
     const {group, stored, change, record, sequence} = await this.#commits.write(write, previous, check);
     const feed = this.#feedOf(group);
     feed.closed = Math.max(feed.closed, sequence.closed);
-    this.#known.add(write.type, {stored, at: record.at});
+    this.#known.add(write.type, {stored, at: record.at, blob: blobOf(record.body)});
     if (!feed.offer(record, change)) this.#inBackground(feed.reach(record.revision));
     if (feed.active) this.#poll.wake();
     if (record.revision % closeEvery === 0) this.#closeSoon(feed, record.revision);
@@ -290,7 +298,7 @@ export class Engine implements Store {
   async #look(believed: Revision | undefined, known: Revision | undefined): Promise<void> {
     const feed = this.#feedOf(epoch);
     const last = known ?? (await this.#sequencer.read(epoch, this.#place.patience.in(readDeadlineMs))).last;
-    if (feed.through !== last) await feed.reach(last);
+    await feed.reach(last);
     // By changes, not by revisions: one that was given up decides nothing, or those who give up would make each other begin again.
     if (believed !== undefined && feed.changed > believed) throw moved();
   }
@@ -298,7 +306,7 @@ export class Engine implements Store {
   /** Somebody has read a group's state: subscribers are told what is new. */
   async #heard(feed: Feed, {last, closed}: Sequence): Promise<void> {
     feed.closed = Math.max(feed.closed, closed);
-    if ((feed.through ?? -1) < last) await feed.reach(last);
+    await feed.reach(last);
     if (feed.active) this.#closeSoon(feed, feed.through ?? 0);
   }
 
@@ -320,7 +328,7 @@ export class Engine implements Store {
 
   async #noted(type: string, item: Item | undefined): Promise<Stored | undefined> {
     const found = await this.#bodies.storedFrom(item, this.#place.patience.in(readDeadlineMs));
-    if (found?.stored) this.#known.add(type, {stored: found.stored, at: found.object.at});
+    if (found?.stored) this.#known.add(type, {stored: found.stored, at: found.object.at, blob: blobOf(found.object.body!)});
     return found?.stored;
   }
 

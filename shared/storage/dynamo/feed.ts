@@ -69,6 +69,7 @@ export class Feed {
     });
     const leave = (): void => {
       if (this.#subscriptions.delete(delivery) && !passive) this.#active--;
+      this.#answer();
     };
     this.#subscriptions.add(delivery);
     if (!passive) this.#active++;
@@ -100,7 +101,7 @@ export class Feed {
       this.#startAt(Math.max(to, this.through ?? 0));
       return;
     }
-    if (this.through! >= to) return;
+    if (this.#told() >= to) return;
     this.#wanted = Math.max(this.#wanted, to);
     const reached = new Promise<void>((resolve, reject) => this.#waiting.push({to, resolve, reject}));
     this.#go();
@@ -142,7 +143,6 @@ export class Feed {
       for (;;) {
         this.#tellAhead();
         const from = this.through!;
-        if (!this.used) this.#answer(this.#wanted);
         if (!this.used || from >= this.#wanted) return;
         const records = await this.records(from, Math.min(this.#wanted, from + stepRevisions), from + 1);
         const published = await this.#published(records);
@@ -164,10 +164,20 @@ export class Feed {
     }
   }
 
-  #answer(through: Revision): void {
+  /** What every subscriber has been told, those who are still catching up as well. */
+  #told(): Revision {
+    if (!this.used) return Number.POSITIVE_INFINITY;
+    let told = this.through ?? Number.POSITIVE_INFINITY;
+    for (const delivery of this.#subscriptions) if (!delivery.live) told = Math.min(told, delivery.through);
+    return told;
+  }
+
+  #answer(): void {
+    if (this.#waiting.length === 0) return;
+    const told = this.#told();
     const waiting = this.#waiting;
-    this.#waiting = waiting.filter(({to}) => to > through);
-    for (const {to, resolve} of waiting) if (to <= through) resolve();
+    this.#waiting = waiting.filter(({to}) => to > told);
+    for (const {to, resolve} of waiting) if (to <= told) resolve();
   }
 
   async #published(records: readonly SlotRecord[]): Promise<Published[]> {
@@ -187,7 +197,7 @@ export class Feed {
     if (last) this.changed = last.change.revision;
     for (const revision of this.#ahead.keys()) if (revision <= through) this.#ahead.delete(revision);
     this.#deliveries.publish(published, through);
-    this.#answer(through);
+    this.#answer();
   }
 
   #tellAhead(): void {
@@ -210,13 +220,15 @@ export class Feed {
         if (delivery.through >= through) {
           delivery.live = true;
           if (!told && delivery.through === through) delivery.progress(through);
+          this.#answer();
           return;
         }
-        const to = Math.min(through, delivery.through + stepRevisions);
-        const records = await this.records(delivery.through, to);
+        const from = delivery.through;
+        const records = await this.records(from, Math.min(through, from + stepRevisions), from + 1);
         const changes = await this.#bodies.changes(records, type, this.#place.patience.in(listDeadlineMs));
         told = true;
-        delivery.deliver(changes, to);
+        delivery.deliver(changes, from + records.length);
+        this.#answer();
       }
     } catch (error) {
       delivery.end(error instanceof StoreError ? error : new StoreError('Unavailable', 'the log could not be read', {cause: error}));

@@ -20,6 +20,8 @@ export interface Blob {
 
 export type Body = {bytes: Uint8Array} | {blob: Blob};
 
+export const blobOf = (body: Body): Blob | undefined => ('blob' in body ? body.blob : undefined);
+
 export interface ObjectItem {
   key: string;
   revision: Revision;

@@ -4,10 +4,13 @@
  */
 
 import type {Revision, Stored} from '../contract.ts';
+import type {Blob} from './items.ts';
 
 export interface Known {
   stored: Stored;
   at: number;
+  /** Where its body lies, if not in the item. */
+  blob?: Blob | undefined;
 }
 
 /** What an entry takes beside its image, roughly. */

@@ -8,7 +8,7 @@ import {type Index, type Revision, type Scan, type ScanOptions, type Stored, Sto
 import {sortKey} from '../embedded/backing.ts';
 import type {Bodies} from './chunks.ts';
 import type {Feed} from './feed.ts';
-import {type ChangeRecord, type Item, isChange, type ObjectItem, objectFrom, type SlotRecord} from './items.ts';
+import {blobOf, type ChangeRecord, type Item, isChange, type ObjectItem, objectFrom, type SlotRecord} from './items.ts';
 import type {Known} from './known.ts';
 import type {Log} from './log.ts';
 import {listDeadlineMs, type Place} from './place.ts';
@@ -20,6 +20,7 @@ const maxReplayed = 20_000;
 /** A list that has its items and more pages than this behind them stops reading; what remains is not told then. */
 const pagesToCount = 4;
 const entryBytes = 500;
+const leftOverAtOnce = 16;
 
 interface Entry extends Known {
   sort: string;
@@ -46,15 +47,25 @@ export class Lists {
   readonly #log: Log;
   readonly #bodies: Bodies;
   readonly #maxBytes: number;
+  readonly #leftOver: (type: string, tombstone: ObjectItem) => void;
   readonly #snapshots = new Map<string, Snapshot>();
   #bytes = 0;
 
-  constructor(place: Place, sequencer: Sequencer, log: Log, bodies: Bodies, maxBytes: number) {
+  /** `leftOver`: told of tombstones whose records are gone, so that no sweep along the log will find them. */
+  constructor(
+    place: Place,
+    sequencer: Sequencer,
+    log: Log,
+    bodies: Bodies,
+    maxBytes: number,
+    leftOver: (type: string, tombstone: ObjectItem) => void,
+  ) {
     this.#place = place;
     this.#sequencer = sequencer;
     this.#log = log;
     this.#bodies = bodies;
     this.#maxBytes = maxBytes;
+    this.#leftOver = leftOver;
   }
 
   /** What the last list knew of an object. */
@@ -143,6 +154,9 @@ export class Lists {
     const {items, whole} = await this.#pages(type, range, options, deadline);
     // A list that took too long may miss a deletion whose tombstone was swept meanwhile.
     if (patience.passed(deadline)) throw new StoreError('Unavailable', 'the list took too long');
+    const forgottenAt = patience.clock.now() - this.#place.keepMs;
+    const leftOver = items.filter(({body, at, revision}) => !body && at < forgottenAt && revision <= sequence.closed);
+    for (const tombstone of leftOver.slice(0, leftOverAtOnce)) this.#leftOver(type, tombstone);
     const to = items.reduce((highest, item) => Math.max(highest, item.revision), sequence.last);
     const records = await this.#log.complete(feed.group, sequence.closed, to, deadline);
     const shown = new Map(items.map((item) => [item.key, item.revision]));
@@ -194,8 +208,8 @@ export class Lists {
   }
 
   async #entry(item: ObjectItem, deadline: Deadline): Promise<Entry> {
-    const stored = await this.#bodies.stored({...item, body: item.body!}, deadline);
-    return {stored, at: item.at, sort: sortKey(item.key)};
+    const body = item.body!;
+    return {stored: await this.#bodies.stored({...item, body}, deadline), at: item.at, blob: blobOf(body), sort: sortKey(item.key)};
   }
 
   /** Records after the entries, played onto them. A record that a page showed already changes nothing. */
@@ -212,7 +226,7 @@ export class Lists {
         sortKey(key),
         record.operation === 'delete'
           ? undefined
-          : {stored: await this.#bodies.stored({key, revision, body}, deadline), at, sort: sortKey(key)},
+          : {stored: await this.#bodies.stored({key, revision, body}, deadline), at, blob: blobOf(body), sort: sortKey(key)},
       );
     }
     return merged(entries, changes);

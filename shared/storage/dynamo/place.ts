@@ -1,5 +1,6 @@
 /** What every part of the engine works with: the calls, the tables, the names, the patience; and reading many items at once. */
 
+import {StoreError} from '../contract.ts';
 import type {Transform} from './body.ts';
 import type {DynamoCalls} from './calls.ts';
 import type {Item} from './items.ts';
@@ -50,6 +51,7 @@ export async function getAll(
       const {Responses, UnprocessedKeys} = await patience.repeat(deadline, () => calls.batchGetItem(request));
       for (const item of Responses?.[table] ?? []) found.set(idOf(item), item);
       wanted = UnprocessedKeys?.[table]?.Keys ?? [];
+      if (wanted.length > 0 && patience.passed(deadline)) throw new StoreError('Unavailable', 'the database answers no more for now');
     }
   };
   const batches: Promise<void>[] = [];
