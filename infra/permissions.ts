@@ -17,8 +17,8 @@ export interface TableGrant {
   kinds?: readonly Kind[];
 }
 
-/** object, sequencer, chunk, meta, log */
-export type Kind = 'o' | 's' | 'c' | 'm' | 'l';
+/** object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts) */
+export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f';
 
 export interface Grants {
   tables: readonly TableGrant[];
@@ -33,21 +33,30 @@ export interface Grants {
  * write there, never an object.
  */
 const reads: readonly TableGrant[] = [
-  {table: 'objects', actions: ['BatchGetItem', 'GetItem', 'Query'], kinds: ['o', 's', 'c', 'm']},
+  {table: 'objects', actions: ['BatchGetItem'], kinds: ['o', 's']},
+  {table: 'objects', actions: ['GetItem'], kinds: ['o', 's', 'c', 'm']},
+  {table: 'objects', actions: ['Query'], kinds: ['o']},
   {table: 'objects', actions: ['UpdateItem'], kinds: ['s']},
-  {table: 'log', actions: ['BatchGetItem', 'GetItem', 'PutItem', 'Query'], kinds: ['l']},
+  {table: 'log', actions: ['GetItem', 'PutItem', 'Query'], kinds: ['l']},
 ];
 
 const writes: readonly TableGrant[] = [
   ...reads,
   {table: 'objects', actions: ['PutItem'], kinds: ['o', 'c']},
+  {table: 'objects', actions: ['BatchWriteItem'], kinds: ['c']},
   {table: 'objects', actions: ['UpdateItem'], kinds: ['m']},
 ];
 
-/** Bodies that nothing points to are removed, with old tombstones. */
-const sweeps: readonly TableGrant[] = [...writes, {table: 'objects', actions: ['BatchWriteItem', 'DeleteItem'], kinds: ['o', 'c']}];
+/** Bodies that nothing points to are removed, and old tombstones. */
+const sweeps: readonly TableGrant[] = [
+  ...writes,
+  {table: 'objects', actions: ['DeleteItem'], kinds: ['o', 'c']},
+  {table: 'objects', actions: ['Query', 'UpdateItem'], kinds: ['c']},
+];
 
-const connectionsTable = (...actions: string[]): TableGrant => ({table: 'connections', actions});
+const onConnections = (kinds: readonly Kind[], ...actions: string[]): TableGrant => ({table: 'connections', actions, kinds});
+/** A connection goes with its subscriptions. */
+const closes = [onConnections(['k'], 'Query'), onConnections(['k', 't'], 'BatchWriteItem')];
 
 export const grants: Record<FunctionName, Grants> = {
   create: {tables: writes},
@@ -63,17 +72,23 @@ export const grants: Record<FunctionName, Grants> = {
   health: {tables: reads},
   metrics: {tables: reads},
   review: {tables: reads},
-  'socket-connect': {tables: [...reads, connectionsTable('PutItem')]},
+  'socket-connect': {tables: [...reads, onConnections(['k'], 'PutItem')]},
   'socket-message': {
-    tables: [...reads, connectionsTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem')],
+    tables: [
+      ...reads,
+      ...closes,
+      onConnections(['k', 't'], 'PutItem'),
+      onConnections(['t'], 'UpdateItem'),
+      onConnections(['t', 'f'], 'BatchGetItem'),
+    ],
     connections: ['POST', 'DELETE'],
   },
-  'socket-disconnect': {tables: [...reads, connectionsTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'Query', 'UpdateItem')]},
+  'socket-disconnect': {tables: closes},
   'fan-out': {
-    tables: [...reads, connectionsTable('BatchWriteItem', 'DeleteItem', 'GetItem', 'PutItem', 'Query', 'UpdateItem')],
+    tables: [...reads, ...closes, onConnections(['t'], 'Query'), onConnections(['t', 'f'], 'UpdateItem')],
     connections: ['POST', 'DELETE'],
   },
   controllers: {tables: writes},
-  maintenance: {tables: [...sweeps, connectionsTable('Query', 'DeleteItem')]},
+  maintenance: {tables: sweeps},
   bootstrap: {tables: writes, writesParameters: true},
 };
