@@ -3,6 +3,7 @@ import type {ApiOptions} from '../../shared/api.ts';
 import {parseTokenFile} from '../../shared/auth/token-file.ts';
 import {type Composed, compose, type Parts} from '../../shared/compose.ts';
 import {type FunctionName, type FunctionRow, functions, type Parameter} from '../functions.ts';
+import {awsTokens} from './aws-tokens.ts';
 import {doors} from './doors.ts';
 import {type Environment, readEnvironment} from './environment.ts';
 import {log} from './log.ts';
@@ -39,12 +40,13 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<
   const environment = own.environment();
   const [store, parameters] = await Promise.all([doors.openStore(environment), readParameters(environment, row)]);
   const {advertise, issuer, serviceIpRange, nodePortRange, historyMs} = environment;
-  const tokens = parameters['static-tokens'];
+  const {'static-tokens': tokens, identities} = parameters;
   const options: ApiOptions = {
     store,
     clock: doors.clock,
     log,
     ...(tokens !== undefined && {staticTokens: parseTokenFile(tokens, 'static-tokens', (text) => log.warn({}, text))}),
+    ...(identities !== undefined && {awsIam: awsTokens(identities, doors)}),
     ...optional('serviceAccountKey', parameters['service-account-key']),
     ...optional('caCertificate', parameters['ca']),
     ...optional('clientCaCertificate', parameters['client-ca']),
