@@ -1,10 +1,16 @@
 /** What a function reaches out to. The environments of Lambda use these as they are; a test puts its own in their place. */
-import {type Clock, systemClock} from '../../shared/clock.ts';
+import type {Clock} from '../../shared/clock.ts';
 import type {Store} from '../../shared/storage/contract.ts';
+import type {DynamoCalls} from '../../shared/storage/dynamo/calls.ts';
 import type {Parameter} from '../functions.ts';
 import type {Environment} from './environment.ts';
+import type {Sockets} from './sockets.ts';
 
 export interface Doors {
+  /** One client for all tables. */
+  calls(): Promise<DynamoCalls>;
+  /** Where messages to connections are posted: `https://host/stage`. */
+  openSockets(endpoint: string): Promise<Sockets>;
   openStore(environment: Environment): Promise<Store>;
   /** Those that are there, decrypted. */
   readParameters(path: string, names: readonly Parameter[]): Promise<Partial<Record<Parameter, string>>>;
@@ -16,16 +22,33 @@ export interface Doors {
   writeLine(line: object): void;
 }
 
+let calls: Promise<DynamoCalls> | undefined;
+
+/** Its timers hold the process, as the system clock's do not: where nothing else does, the runtime would end in the middle of a wait. */
+const holdingClock: Clock = {
+  now: Date.now,
+  after(ms, callback) {
+    const timer = setTimeout(callback, Math.min(ms, 0x7fffffff));
+    return () => clearTimeout(timer);
+  },
+};
+
 export const doors: Doors = {
+  calls: () => {
+    calls ??= import('../../shared/storage/dynamo/calls.ts').then(({awsCalls}) => awsCalls());
+    return calls;
+  },
+  async openSockets(endpoint) {
+    const {openSockets} = await import('./sockets.ts');
+    return openSockets(endpoint, doors.clock);
+  },
   async openStore({cluster, objectsTable, logTable, historyMs}) {
-    const [{awsCalls}, {openDynamo}] = await Promise.all([
-      import('../../shared/storage/dynamo/calls.ts'),
-      import('../../shared/storage/dynamo/open.ts'),
-    ]);
+    const [client, {openDynamo}] = await Promise.all([doors.calls(), import('../../shared/storage/dynamo/open.ts')]);
     return openDynamo({
-      client: awsCalls(),
+      client,
       tables: {objects: objectsTable, log: logTable},
       cluster,
+      clock: doors.clock,
       ...(historyMs !== undefined && {historyMs}),
     });
   },
@@ -38,6 +61,6 @@ export const doors: Doors = {
     return writeParameter(path, name, value, options);
   },
   variables: process.env,
-  clock: systemClock,
+  clock: holdingClock,
   writeLine: (line) => void process.stdout.write(`${JSON.stringify(line)}\n`),
 };

@@ -3,7 +3,6 @@
  * request counts it and turns whatever fails into a Status. Called with a plain event, outside of Lambda, it answers with the whole body.
  */
 import middy from '@middy/core';
-import type {Context} from 'aws-lambda';
 import {failure, StatusError} from '../../shared/errors.ts';
 import {compressed, worthCompressing} from '../../shared/http/compress.ts';
 import type {ApiResponse} from '../../shared/http/messages.ts';
@@ -18,7 +17,10 @@ import {requestOf} from './proxy-event.ts';
 import {type ResponseStream, sendStream, type WithHead} from './stream.ts';
 
 /** What is used of Lambda's context; tests may leave out the rest. */
-export type Invocation = Partial<Pick<Context, 'getRemainingTimeInMillis' | 'awsRequestId'>>;
+export interface Invocation {
+  awsRequestId?: string;
+  getRemainingTimeInMillis?(): number;
+}
 
 export type RestHandler = (event: unknown, context?: Invocation) => Promise<ProxyResult>;
 

@@ -23,6 +23,8 @@ export async function installDoors(more: Partial<Omit<Doors, 'clock'>> = {}): Pr
   const store = await openMemory({clock});
   const parameters = new Map([['static-tokens', tokens]]);
   const own: TestDoors = {
+    calls: async () => Promise.reject(new Error('no tables')),
+    openSockets: async () => Promise.reject(new Error('no sockets')),
     store,
     clock,
     parameters,

@@ -1,0 +1,322 @@
+/**
+ * The table of connections: who is connected, what they are subscribed to, and how far the changes of each type have been sent. Knows
+ * items; what they mean for a connection is socket-session.ts, for changes fan-out.ts.
+ *
+ *     CLUSTER|k|CONNECTION  c              the connection: data (JSON), ttl
+ *                           s|ID           a subscription: data (JSON), ttl
+ *     CLUSTER|t|TYPE        s|CONNECTION|ID  the same subscription, where changes of its type look for it
+ *                           t|TOPIC        last N: the last revision sent on the topic
+ *     CLUSTER|f|TYPE        f              position N: up to where changes were sent; rings N, and of those done N;
+ *                                          holder S, until N (ms): who sends them now
+ */
+import type {AttributeValue, UpdateItemCommandInput} from '@aws-sdk/client-dynamodb';
+import type {UserInfo} from '../../shared/auth/user.ts';
+import type {Revision} from '../../shared/storage/contract.ts';
+import type {DynamoCalls} from '../../shared/storage/dynamo/calls.ts';
+
+export interface Connection {
+  connectedAt: number;
+  /** Whom the connection itself speaks for: by the credential of its handshake. */
+  speaker?: {user: UserInfo; expiresAt: number};
+  /** Who said hello. */
+  user?: UserInfo;
+  expiresAt?: number;
+}
+
+export interface Subscription {
+  connection: string;
+  id: string;
+  type: string;
+  topic: string;
+  /** What the topic stands for: topicText. */
+  text: string;
+  /** Everything after this reaches it by its topic; what lay before is sent to it alone. */
+  since: Revision;
+  user: UserInfo;
+  expiresAt: number;
+}
+
+export interface Lease {
+  position: Revision;
+  rings: number;
+}
+
+type Item = Record<string, AttributeValue>;
+
+/** A connection lives for two hours at most (AWS); what outlives it is forgotten. */
+const connectionSeconds = 3 * 3600;
+/** Of a topic and a position that nobody has touched: whoever comes then begins where they are. */
+const topicSeconds = 7 * 24 * 3600;
+/** BatchWriteItem takes so many, BatchGetItem four times that. */
+const writesAtOnce = 25;
+const readsAtOnce = 100;
+
+export class Connections {
+  readonly #calls: DynamoCalls;
+  readonly #table: string;
+  readonly #cluster: string;
+  readonly #now: () => number;
+
+  constructor({calls, table, cluster, now}: {calls: DynamoCalls; table: string; cluster: string; now: () => number}) {
+    this.#calls = calls;
+    this.#table = table;
+    this.#cluster = cluster;
+    this.#now = now;
+  }
+
+  async put(id: string, connection: Connection): Promise<void> {
+    await this.#calls.putItem({TableName: this.#table, Item: this.#connectionItem(id, connection)});
+  }
+
+  async read(id: string): Promise<{connection: Connection; subscriptions: Subscription[]} | undefined> {
+    const items = await this.#query(`k|${id}`);
+    const found = items.find((item) => item['sk']?.S === 'c');
+    if (!found) return undefined;
+    return {
+      connection: dataOf<Connection>(found),
+      subscriptions: items.filter((item) => item !== found).map((item) => dataOf<Subscription>(item)),
+    };
+  }
+
+  /** A credential was shown, again maybe: its subscriptions live as long as it does. */
+  async greet(id: string, connection: Connection, subscriptions: readonly Subscription[]): Promise<void> {
+    await this.put(id, connection);
+    await this.#write(subscriptions.flatMap((subscription) => this.#subscriptionItems(subscription)).map(put));
+  }
+
+  async subscribe(subscription: Subscription): Promise<void> {
+    await this.#ensureTopic(subscription);
+    // Where changes look for it last: from then on it may be sent some, and a client that asks must be told of it.
+    for (const item of this.#subscriptionItems(subscription)) await this.#calls.putItem({TableName: this.#table, Item: item});
+  }
+
+  async unsubscribe(subscriptions: readonly Subscription[]): Promise<void> {
+    await this.#write(subscriptions.flatMap((subscription) => this.#subscriptionItems(subscription)).map(remove));
+  }
+
+  async remove(id: string): Promise<void> {
+    const known = await this.read(id);
+    if (!known) return;
+    await this.unsubscribe(known.subscriptions);
+    await this.#write([remove({pk: this.#key('k', id), sk: {S: 'c'}})]);
+  }
+
+  /** Who wants the changes of a type, and where each topic stands. */
+  async of(type: string): Promise<{subscriptions: Subscription[]; last: Map<string, Revision>}> {
+    const subscriptions: Subscription[] = [];
+    const last = new Map<string, Revision>();
+    for (const item of await this.#query(`t|${type}`)) {
+      const sk = item['sk']!.S!;
+      if (sk.startsWith('t|')) last.set(sk.slice(2), numberOf(item['last']));
+      else subscriptions.push(dataOf<Subscription>(item));
+    }
+    return {subscriptions, last};
+  }
+
+  async sent(type: string, topic: string, last: Revision): Promise<void> {
+    await this.#calls.updateItem({
+      TableName: this.#table,
+      Key: {pk: this.#key('t', type), sk: {S: `t|${topic}`}},
+      UpdateExpression: 'SET #last = :last, #ttl = :ttl',
+      ExpressionAttributeNames: {'#last': 'last', '#ttl': 'ttl'},
+      ExpressionAttributeValues: {':last': {N: String(last)}, ':ttl': this.#ttl(topicSeconds)},
+    });
+  }
+
+  /** For each topic: the last revision sent on it, and up to where there was nothing else. */
+  async progress(subscriptions: readonly Subscription[]): Promise<Map<string, [last: Revision, through: Revision]>> {
+    const keys = new Map<string, Item>();
+    for (const {type, topic} of subscriptions) {
+      keys.set(`t|${topic}`, {pk: this.#key('t', type), sk: {S: `t|${topic}`}});
+      keys.set(`f|${type}`, {pk: this.#key('f', type), sk: {S: 'f'}});
+    }
+    const found = await this.#get([...keys.values()]);
+    const value = (name: string, attribute: string): Revision => {
+      const {pk, sk} = keys.get(name) as {pk: AttributeValue.SMember; sk: AttributeValue.SMember};
+      return numberOf(found.get(`${pk.S} ${sk.S}`)?.[attribute]);
+    };
+    return new Map(
+      subscriptions.map(({id, type, topic}) => {
+        const last = value(`t|${topic}`, 'last');
+        return [id, [last, Math.max(last, value(`f|${type}`, 'position'))]];
+      }),
+    );
+  }
+
+  /** The right to send the changes of a type; where somebody has it, the number of our ring, which they will hear. */
+  async acquire(type: string, holder: string, forMs: number): Promise<Lease | {ring: number}> {
+    for (;;) {
+      const now = this.#now();
+      const taken = await this.#updateLease(type, {
+        UpdateExpression: 'SET #holder = :holder, #until = :until, #ttl = :ttl ADD #rings :one',
+        ConditionExpression: 'attribute_not_exists(#holder) OR #until < :now',
+        ExpressionAttributeNames: {'#holder': 'holder', '#until': 'until', '#ttl': 'ttl', '#rings': 'rings'},
+        ExpressionAttributeValues: {
+          ':holder': {S: holder},
+          ':until': {N: String(now + forMs)},
+          ':now': {N: String(now)},
+          ':ttl': this.#ttl(topicSeconds),
+          ':one': {N: '1'},
+        },
+      });
+      if (taken) return leaseOf(taken);
+      const rung = await this.#updateLease(type, {
+        UpdateExpression: 'ADD #rings :one',
+        ExpressionAttributeNames: {'#rings': 'rings'},
+        ExpressionAttributeValues: {':one': {N: '1'}},
+      });
+      // Let go of between the two: nobody would hear the ring.
+      if (rung?.['holder'] && numberOf(rung['until']) >= now) return {ring: numberOf(rung['rings'])};
+    }
+  }
+
+  /** Whether what rang has been sent by now. `left`: who had the right is no more. */
+  async heard(type: string, ring: number): Promise<boolean | 'left'> {
+    const {Item: item} = await this.#calls.getItem({
+      TableName: this.#table,
+      Key: {pk: this.#key('f', type), sk: {S: 'f'}},
+      ConsistentRead: true,
+    });
+    if (numberOf(item?.['done']) >= ring) return true;
+    return !item?.['holder'] || numberOf(item['until']) < this.#now() ? 'left' : false;
+  }
+
+  /** `done`: the rings whose changes have been sent. Undefined when the right has passed to somebody else. */
+  async advance(
+    type: string,
+    holder: string,
+    {position, done}: {position: Revision; done?: number},
+    forMs: number,
+  ): Promise<Lease | undefined> {
+    const item = await this.#updateLease(type, {
+      UpdateExpression: `SET #position = :position, #until = :until${done === undefined ? '' : ', #done = :done'}`,
+      ConditionExpression: '#holder = :holder',
+      ExpressionAttributeNames: {
+        '#holder': 'holder',
+        '#until': 'until',
+        '#position': 'position',
+        ...(done !== undefined && {'#done': 'done'}),
+      },
+      ExpressionAttributeValues: {
+        ':holder': {S: holder},
+        ':until': {N: String(this.#now() + forMs)},
+        ':position': {N: String(position)},
+        ...(done !== undefined && {':done': {N: String(done)}}),
+      },
+    });
+    return item && leaseOf(item);
+  }
+
+  /** False when it has been rung since `rings`, or is somebody else's: then it is not let go of. */
+  async release(type: string, holder: string, {position, rings}: Lease): Promise<boolean> {
+    const item = await this.#updateLease(type, {
+      UpdateExpression: 'SET #position = :position, #done = :rings REMOVE #holder, #until',
+      ConditionExpression: '#holder = :holder AND #rings = :rings',
+      ExpressionAttributeNames: {'#holder': 'holder', '#until': 'until', '#position': 'position', '#rings': 'rings', '#done': 'done'},
+      ExpressionAttributeValues: {':holder': {S: holder}, ':rings': {N: String(rings)}, ':position': {N: String(position)}},
+    });
+    return item !== undefined;
+  }
+
+  async #ensureTopic({type, topic, since}: Subscription): Promise<void> {
+    try {
+      await this.#calls.updateItem({
+        TableName: this.#table,
+        Key: {pk: this.#key('t', type), sk: {S: `t|${topic}`}},
+        UpdateExpression: 'SET #last = :last, #ttl = :ttl',
+        ConditionExpression: 'attribute_not_exists(#last)',
+        ExpressionAttributeNames: {'#last': 'last', '#ttl': 'ttl'},
+        ExpressionAttributeValues: {':last': {N: String(since)}, ':ttl': this.#ttl(topicSeconds)},
+      });
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
+  }
+
+  #key(kind: string, name: string): AttributeValue {
+    return {S: `${this.#cluster}|${kind}|${name}`};
+  }
+
+  #ttl(seconds: number): AttributeValue {
+    return {N: String(Math.floor(this.#now() / 1000) + seconds)};
+  }
+
+  #connectionItem(id: string, connection: Connection): Item {
+    return {pk: this.#key('k', id), sk: {S: 'c'}, data: {S: JSON.stringify(connection)}, ttl: this.#ttl(connectionSeconds)};
+  }
+
+  #subscriptionItems(subscription: Subscription): Item[] {
+    const {connection, id, type} = subscription;
+    const rest = {data: {S: JSON.stringify(subscription)}, ttl: this.#ttl(connectionSeconds)};
+    return [
+      {pk: this.#key('k', connection), sk: {S: `s|${id}`}, ...rest},
+      {pk: this.#key('t', type), sk: {S: `s|${connection}|${id}`}, ...rest},
+    ];
+  }
+
+  async #query(partition: string): Promise<Item[]> {
+    const items: Item[] = [];
+    let from: Item | undefined;
+    do {
+      const page = await this.#calls.query({
+        TableName: this.#table,
+        KeyConditionExpression: '#pk = :pk',
+        ExpressionAttributeNames: {'#pk': 'pk'},
+        ExpressionAttributeValues: {':pk': {S: `${this.#cluster}|${partition}`}},
+        ConsistentRead: true,
+        ...(from && {ExclusiveStartKey: from}),
+      });
+      items.push(...(page.Items ?? []));
+      from = page.LastEvaluatedKey;
+    } while (from);
+    // Expired items stay for up to days.
+    const now = Math.floor(this.#now() / 1000);
+    return items.filter((item) => numberOf(item['ttl']) > now);
+  }
+
+  async #get(keys: readonly Item[]): Promise<Map<string, Item>> {
+    const found = new Map<string, Item>();
+    let wanted = [...keys];
+    while (wanted.length > 0) {
+      const {Responses, UnprocessedKeys} = await this.#calls.batchGetItem({
+        RequestItems: {[this.#table]: {Keys: wanted.slice(0, readsAtOnce)}},
+      });
+      for (const item of Responses?.[this.#table] ?? []) found.set(`${item['pk']!.S} ${item['sk']!.S}`, item);
+      wanted = [...(UnprocessedKeys?.[this.#table]?.Keys ?? []), ...wanted.slice(readsAtOnce)];
+    }
+    return found;
+  }
+
+  async #write(requests: Request[]): Promise<void> {
+    let waiting = requests;
+    while (waiting.length > 0) {
+      const {UnprocessedItems} = await this.#calls.batchWriteItem({RequestItems: {[this.#table]: waiting.slice(0, writesAtOnce)}});
+      waiting = [...((UnprocessedItems?.[this.#table] ?? []) as Request[]), ...waiting.slice(writesAtOnce)];
+    }
+  }
+
+  /** The item as it is now; undefined when the condition does not hold. */
+  async #updateLease(type: string, update: Partial<UpdateItemCommandInput>): Promise<Item | undefined> {
+    try {
+      const {Attributes = {}} = await this.#calls.updateItem({
+        TableName: this.#table,
+        Key: {pk: this.#key('f', type), sk: {S: 'f'}},
+        ReturnValues: 'ALL_NEW',
+        ...update,
+      });
+      return Attributes;
+    } catch (error) {
+      if (isConditionFailure(error)) return undefined;
+      throw error;
+    }
+  }
+}
+
+type Request = {PutRequest: {Item: Item}} | {DeleteRequest: {Key: Item}};
+const put = (item: Item): Request => ({PutRequest: {Item: item}});
+const remove = ({pk, sk}: Item): Request => ({DeleteRequest: {Key: {pk: pk!, sk: sk!}}});
+
+const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);
+const dataOf = <T>(item: Item): T => JSON.parse(item['data']!.S!) as T;
+const leaseOf = (item: Item): Lease => ({position: numberOf(item['position']), rings: numberOf(item['rings'])});
+const isConditionFailure = (error: unknown): boolean => (error as Error).name === 'ConditionalCheckFailedException';
