@@ -9,7 +9,7 @@ import {closeCodes, subprotocol} from '../../shared/changes/protocol/messages.ts
 import {type Carrier, type Rooms, Session} from '../../shared/changes/protocol/session.ts';
 import {requestOf} from '../../shared/changes/protocol/topic.ts';
 import {type Clock, systemClock} from '../../shared/clock.ts';
-import {badRequest, type Status, StatusError} from '../../shared/errors.ts';
+import {badRequest, notAcceptable, type Status, StatusError} from '../../shared/errors.ts';
 import type {ApiRequest} from '../../shared/http/messages.ts';
 import {watchBufferBytes} from '../../shared/limits.ts';
 import {peerOf} from './peer.ts';
@@ -92,12 +92,18 @@ function drained(socket: TLSSocket): Promise<void> {
 /** The rooms that requests go through, asked for somebody who said once who it is. */
 function roomsOf(api: AskedApi, message: IncomingMessage, socket: TLSSocket): Rooms {
   const peer = peerOf(socket);
-  const headers = message.headers as ApiRequest['headers'];
   return {
-    authenticate: (token) => api.authenticate({peer, headers: token === undefined ? headers : {authorization: `Bearer ${token}`}}),
+    authenticate: (token) =>
+      api.authenticate({
+        peer,
+        headers: token === undefined ? (message.headers as ApiRequest['headers']) : {authorization: `Bearer ${token}`},
+      }),
     async open(user, selection) {
-      const {feed, status, body} = await api.handle({...requestOf(selection), user, peer, asFeed: true});
+      const {feed, status, headers, body} = await api.handle({...requestOf(selection), user, peer, asFeed: true});
       if (feed) return feed;
+      // An error comes in the form that was asked for as well.
+      if (status >= 400 && !String(headers['content-type']).startsWith('application/json'))
+        throw notAcceptable('events are framed as JSON only');
       if (status >= 400 && body instanceof Uint8Array) throw new StatusError(JSON.parse(Buffer.from(body).toString()) as Status);
       throw badRequest('what is subscribed to must be a collection');
     },

@@ -4,7 +4,8 @@ import type {UserInfo} from '../auth/user.ts';
 import type {Status} from '../errors.ts';
 import {failure, StatusError} from '../errors.ts';
 import type {KubeObject} from '../object.ts';
-import type {Client, ListResult, ResourcePath} from './client.ts';
+import {type ApplyOptions, applyPatch, applyQuery, type Client, type ListResult, type ResourcePath} from './client.ts';
+import {pathOf} from './paths.ts';
 
 const json = 'application/json';
 
@@ -19,31 +20,35 @@ export class LocalClient implements Client {
     this.#userAgent = userAgent;
   }
 
-  get(path: ResourcePath, name: string): Promise<KubeObject> {
-    return this.#send('GET', pathOf(path, name)) as Promise<KubeObject>;
+  get<T extends KubeObject>(path: ResourcePath, name: string): Promise<T> {
+    return this.#send('GET', pathOf(path, name));
   }
 
-  list(path: ResourcePath, query: Record<string, string> = {}): Promise<ListResult> {
-    return this.#send('GET', pathOf(path), query) as Promise<unknown> as Promise<ListResult>;
+  list<T extends KubeObject>(path: ResourcePath, query: Record<string, string> = {}): Promise<ListResult<T>> {
+    return this.#send('GET', pathOf(path), query);
   }
 
-  create(path: ResourcePath, object: object, query: Record<string, string> = {}): Promise<KubeObject> {
+  create<T extends KubeObject>(path: ResourcePath, object: object, query: Record<string, string> = {}): Promise<T> {
     return this.#send('POST', pathOf(path), query, object);
   }
 
-  update(path: ResourcePath, object: KubeObject, subresource = ''): Promise<KubeObject> {
+  update<T extends KubeObject>(path: ResourcePath, object: T, subresource = ''): Promise<T> {
     return this.#send('PUT', pathOf(path, object.metadata.name, subresource), {}, object);
   }
 
-  patch(path: ResourcePath, name: string, contentType: string, body: unknown, subresource = ''): Promise<KubeObject> {
+  patch<T extends KubeObject>(path: ResourcePath, name: string, contentType: string, body: unknown, subresource = ''): Promise<T> {
     return this.#send('PATCH', pathOf(path, name, subresource), {}, body, contentType);
+  }
+
+  apply<T extends KubeObject>(path: ResourcePath, object: KubeObject, options: ApplyOptions): Promise<T> {
+    return this.#send('PATCH', pathOf(path, object.metadata.name, options.subresource), applyQuery(options), object, applyPatch);
   }
 
   async delete(path: ResourcePath, name: string, options?: Record<string, unknown>): Promise<void> {
     await this.#send('DELETE', pathOf(path, name), {}, options);
   }
 
-  async #send(method: string, path: string, query: Record<string, string> = {}, body?: unknown, contentType = json): Promise<KubeObject> {
+  async #send<T>(method: string, path: string, query: Record<string, string> = {}, body?: unknown, contentType = json): Promise<T> {
     const response = await this.#api.handle({
       method,
       path,
@@ -58,12 +63,4 @@ export class LocalClient implements Client {
     if (object?.kind === 'Status') throw new StatusError(object as Status);
     throw failure(response.status, '', `the server answered ${response.status}`);
   }
-}
-
-function pathOf({groupVersion, resource, namespace}: ResourcePath, name?: string, subresource?: string): string {
-  const root = groupVersion.includes('/') ? `/apis/${groupVersion}` : `/api/${groupVersion}`;
-  const parts = [namespace ? `namespaces/${encodeURIComponent(namespace)}/${resource}` : resource];
-  if (name) parts.push(encodeURIComponent(name));
-  if (subresource) parts.push(subresource);
-  return `${root}/${parts.join('/')}`;
 }

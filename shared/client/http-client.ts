@@ -1,0 +1,147 @@
+/** The client interface over HTTP: any Kubernetes server. Tries again what the server says to try again, and reads that got no answer. */
+import type {Clock} from '../clock.ts';
+import {failure, type Status, StatusError} from '../errors.ts';
+import type {KubeObject} from '../object.ts';
+import {type ApplyOptions, applyPatch, applyQuery, type Client, type ListResult, type ResourcePath} from './client.ts';
+import {type Connection, collect, type Reply} from './connection.ts';
+import {pathOf} from './paths.ts';
+
+export interface HttpClientOptions {
+  connection: Connection;
+  userAgent?: string;
+  clock: Clock;
+  random: () => number;
+}
+
+const json = 'application/json';
+/** With a Retry-After of a second each this is the patience of client-go. */
+const maxAttempts = 10;
+/** Reads that got no answer at all. */
+const maxLostReads = 3;
+const longestWaitMs = 30_000;
+
+export class HttpClient implements Client {
+  readonly connection: Connection;
+  readonly #options: HttpClientOptions;
+
+  constructor(options: HttpClientOptions) {
+    this.connection = options.connection;
+    this.#options = options;
+  }
+
+  get<T extends KubeObject>(path: ResourcePath, name: string): Promise<T> {
+    return this.#send('GET', pathOf(path, name));
+  }
+
+  /** All of it, in chunks where it is long and no `limit` says otherwise. */
+  async list<T extends KubeObject>(path: ResourcePath, query: Record<string, string> = {}): Promise<ListResult<T>> {
+    if (query['limit'] !== undefined) return this.#send('GET', pathOf(path), query);
+    let page = await this.#send<ListResult<T>>('GET', pathOf(path), {...query, limit: String(pageSize)});
+    const items = page.items ?? [];
+    while (page.metadata.continue) {
+      const more = {...selectorsOf(query), limit: String(pageSize), continue: page.metadata.continue};
+      page = await this.#send<ListResult<T>>('GET', pathOf(path), more);
+      items.push(...(page.items ?? []));
+    }
+    const {resourceVersion} = page.metadata;
+    return {...page, metadata: {resourceVersion}, items};
+  }
+
+  create<T extends KubeObject>(path: ResourcePath, object: object, query: Record<string, string> = {}): Promise<T> {
+    return this.#send('POST', pathOf(path), query, object);
+  }
+
+  update<T extends KubeObject>(path: ResourcePath, object: T, subresource = ''): Promise<T> {
+    return this.#send('PUT', pathOf(path, object.metadata.name, subresource), {}, object);
+  }
+
+  patch<T extends KubeObject>(path: ResourcePath, name: string, contentType: string, body: unknown, subresource = ''): Promise<T> {
+    return this.#send('PATCH', pathOf(path, name, subresource), {}, body, contentType);
+  }
+
+  apply<T extends KubeObject>(path: ResourcePath, object: KubeObject, options: ApplyOptions): Promise<T> {
+    return this.#send('PATCH', pathOf(path, object.metadata.name, options.subresource), applyQuery(options), object, applyPatch);
+  }
+
+  async delete(path: ResourcePath, name: string, options?: Record<string, unknown>): Promise<void> {
+    await this.#send('DELETE', pathOf(path, name), {}, options);
+  }
+
+  close(): void {
+    this.connection.close();
+  }
+
+  /** An answer as it comes, for whoever reads it in pieces. @throws StatusError for 400 and above */
+  async stream(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Reply> {
+    const reply = await this.connection.send({
+      method: 'GET',
+      path: withQuery(path, query),
+      headers: this.#headers(),
+      signal,
+      endless: true,
+    });
+    if (reply.status >= 400) throw await errorOf(reply);
+    return reply;
+  }
+
+  async #send<T>(method: string, path: string, query: Record<string, string> = {}, body?: unknown, contentType = json): Promise<T> {
+    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const headers = {...this.#headers(), ...(payload && {'content-type': contentType, 'content-length': String(payload.length)})};
+    const request = {method, path: withQuery(path, query), headers, body: payload};
+    let lost = 0;
+    for (let attempt = 1; ; attempt++) {
+      let reply: Reply;
+      try {
+        reply = await this.connection.send(request);
+        if (reply.status < 400) {
+          const bytes = await collect(reply);
+          return (bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : undefined) as T;
+        }
+      } catch (error) {
+        // A write whose answer was lost may have happened: whoever asked for it must look.
+        if (method !== 'GET' || ++lost >= maxLostReads) throw error;
+        await this.#pause(200 * lost);
+        continue;
+      }
+      const error = await errorOf(reply);
+      const retryAfter = reply.headers['retry-after'];
+      const comeAgain = retryAfter !== undefined && (reply.status === 429 || reply.status >= 500);
+      if (!comeAgain || attempt >= maxAttempts) throw error;
+      await this.#pause(Math.min(Number(retryAfter) * 1_000 || 1_000, longestWaitMs));
+    }
+  }
+
+  #headers(): Record<string, string> {
+    return {accept: json, 'user-agent': this.#options.userAgent ?? 'clusterless'};
+  }
+
+  #pause(ms: number): Promise<void> {
+    const {clock, random} = this.#options;
+    return new Promise((resolve) => void clock.after(ms * (0.75 + random() / 2), resolve));
+  }
+}
+
+/** As client-go asks for them. */
+const pageSize = 500;
+
+const selectorsOf = ({labelSelector, fieldSelector}: Record<string, string>): Record<string, string> => ({
+  ...(labelSelector !== undefined && {labelSelector}),
+  ...(fieldSelector !== undefined && {fieldSelector}),
+});
+
+const withQuery = (path: string, query: Record<string, string>): string => {
+  const text = new URLSearchParams(query).toString();
+  return text === '' ? path : `${path}?${text}`;
+};
+
+/** The Status of an answer, or one made of what a proxy said instead. */
+async function errorOf(reply: Reply): Promise<StatusError> {
+  const text = Buffer.from(await collect(reply)).toString();
+  try {
+    const object = JSON.parse(text) as Status;
+    if (object.kind === 'Status') return new StatusError(object);
+  } catch {
+    // Not every proxy answers in JSON.
+  }
+  return failure(reply.status, '', `the server answered ${reply.status}: ${text.slice(0, 200).trim()}`);
+}

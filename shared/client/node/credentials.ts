@@ -1,0 +1,289 @@
+/** Who a client is and whom it trusts: from a kubeconfig, or from what a pod finds in its files. Re-read where they change. */
+import {execFile} from 'node:child_process';
+import {readFile} from 'node:fs/promises';
+import {homedir} from 'node:os';
+import {delimiter, dirname, join, resolve} from 'node:path';
+
+export interface Credentials {
+  /** URL without a slash at its end. */
+  server: string;
+  /** PEM; the system's own when absent. */
+  ca?: string;
+  /** Name in the server's certificate, where it is not the URL's. */
+  serverName?: string;
+  insecure?: boolean;
+  /** The namespace of the context, or the pod's own. */
+  namespace: string;
+  /** What is shown with a request: read again when it may have changed. `fresh`: the last one was refused. */
+  present(fresh?: boolean): Promise<Presented>;
+}
+
+export interface Presented {
+  /** Value of the Authorization header. */
+  authorization?: string;
+  /** PEM of a client certificate and its key. */
+  certificate?: {cert: string; key: string};
+  /** Impersonation. */
+  headers?: Record<string, string>;
+}
+
+export interface CredentialOptions {
+  /** Default: KUBECONFIG, then in-cluster where a pod finds its files, then ~/.kube/config. */
+  kubeconfig?: string;
+  context?: string;
+}
+
+/** What a caller did wrong, in words for people. */
+export class CredentialsError extends Error {}
+
+const podFiles = '/var/run/secrets/kubernetes.io/serviceaccount';
+/** Tokens in files are exchanged well before they end. */
+const rereadMs = 60_000;
+
+/** @throws CredentialsError */
+export async function loadCredentials({kubeconfig, context}: CredentialOptions = {}): Promise<Credentials> {
+  const files = kubeconfig !== undefined ? [kubeconfig] : (process.env['KUBECONFIG'] ?? '').split(delimiter).filter(Boolean);
+  if (files.length === 0) {
+    const inCluster = await podCredentials();
+    if (inCluster) return inCluster;
+    files.push(join(homedir(), '.kube', 'config'));
+  }
+  return contextCredentials(await readConfigs(files), context, files.join(', '));
+}
+
+/** Undefined outside of a pod. */
+async function podCredentials(): Promise<Credentials | undefined> {
+  const {KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443'} = process.env;
+  if (!host) return undefined;
+  const read = (name: string): Promise<string | undefined> => readFile(join(podFiles, name), 'utf8').catch(() => undefined);
+  const [ca, namespace = 'default'] = await Promise.all([read('ca.crt'), read('namespace')]);
+  const token = rereading(join(podFiles, 'token'));
+  if ((await token().catch(() => undefined)) === undefined) return undefined;
+  return {
+    server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
+    namespace: namespace.trim(),
+    ...(ca !== undefined && {ca}),
+    present: async () => ({authorization: `Bearer ${await token()}`}),
+  };
+}
+
+interface User {
+  token?: string;
+  tokenFile?: string;
+  username?: string;
+  password?: string;
+  as?: string;
+  'as-uid'?: string;
+  'as-groups'?: string[];
+  'client-certificate'?: string;
+  'client-certificate-data'?: string;
+  'client-key'?: string;
+  'client-key-data'?: string;
+  exec?: Plugin;
+}
+
+interface Plugin {
+  apiVersion: string;
+  command: string;
+  args?: string[];
+  env?: {name: string; value: string}[];
+  installHint?: string;
+  provideClusterInfo?: boolean;
+}
+
+interface Cluster {
+  server?: string;
+  'certificate-authority'?: string;
+  'certificate-authority-data'?: string;
+  'insecure-skip-tls-verify'?: boolean;
+  'tls-server-name'?: string;
+}
+
+interface Context {
+  cluster: string;
+  user?: string;
+  namespace?: string;
+}
+
+/** An entry, and the folder that its relative paths are of. */
+interface Found<T> {
+  value: T;
+  folder: string;
+}
+
+interface Config {
+  current: string | undefined;
+  clusters: Map<string, Found<Cluster>>;
+  users: Map<string, Found<User>>;
+  contexts: Map<string, Found<Context>>;
+}
+
+/** Several files as kubectl merges them: the first that names something says what it is. */
+async function readConfigs(files: readonly string[]): Promise<Config> {
+  const {parse} = await import('yaml');
+  const config: Config = {current: undefined, clusters: new Map(), users: new Map(), contexts: new Map()};
+  for (const file of files) {
+    const path = resolve(file);
+    const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
+      if (error.code === 'ENOENT' && files.length > 1) return '';
+      throw new CredentialsError(`cannot read kubeconfig ${file}: ${error.code}`);
+    });
+    let parsed: Record<string, unknown> | null;
+    try {
+      parsed = parse(text) as Record<string, unknown> | null;
+    } catch (error) {
+      throw new CredentialsError(`${file} is no kubeconfig: ${(error as Error).message.split('\n')[0]}`);
+    }
+    config.current ||= parsed?.['current-context'] as string | undefined;
+    const take = <T>(list: unknown, key: string, into: Map<string, Found<T>>): void => {
+      if (!Array.isArray(list)) return;
+      for (const entry of list as Record<string, unknown>[]) {
+        const name = entry['name'] as string;
+        if (!into.has(name)) into.set(name, {value: (entry[key] ?? {}) as T, folder: dirname(path)});
+      }
+    };
+    take(parsed?.['clusters'], 'cluster', config.clusters);
+    take(parsed?.['users'], 'user', config.users);
+    take(parsed?.['contexts'], 'context', config.contexts);
+  }
+  return config;
+}
+
+async function contextCredentials(config: Config, wanted: string | undefined, files: string): Promise<Credentials> {
+  const name = wanted ?? config.current;
+  const context = name === undefined ? undefined : config.contexts.get(name)?.value;
+  if (!context) throw new CredentialsError(`${files} has no context ${name ? JSON.stringify(name) : 'that is current'}`);
+  const cluster = config.clusters.get(context.cluster);
+  if (!cluster?.value.server) throw new CredentialsError(`${files} has no cluster ${JSON.stringify(context.cluster)} with a server`);
+  const {server, 'insecure-skip-tls-verify': insecure, 'tls-server-name': serverName} = cluster.value;
+  const ca = await pem(cluster, 'certificate-authority');
+  const user: Found<User> = (context.user !== undefined && config.users.get(context.user)) || {value: {}, folder: '.'};
+  return {
+    server: server.replace(/\/+$/, ''),
+    namespace: context.namespace ?? 'default',
+    ...(ca !== undefined && {ca}),
+    ...(serverName && {serverName}),
+    ...(insecure && {insecure}),
+    present: await presenter(user, cluster.value, ca),
+  };
+}
+
+async function presenter(found: Found<User>, cluster: Cluster, ca: string | undefined): Promise<Credentials['present']> {
+  const {value: user, folder} = found;
+  const cert = await pem(found, 'client-certificate');
+  const key = await pem(found, 'client-key');
+  const headers = impersonation(user);
+  const fixed: Presented = {...(cert && key && {certificate: {cert, key}}), ...(headers && {headers})};
+  if (user.exec) {
+    const ask = plugin(user.exec, folder, cluster, ca);
+    return async (fresh) => ({...fixed, ...(await ask(fresh ?? false))});
+  }
+  if (user.tokenFile) {
+    const token = rereading(resolve(folder, user.tokenFile));
+    return async () => ({...fixed, authorization: `Bearer ${await token()}`});
+  }
+  const authorization = user.token
+    ? `Bearer ${user.token}`
+    : user.username !== undefined
+      ? `Basic ${Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64')}`
+      : undefined;
+  const presented: Presented = {...fixed, ...(authorization !== undefined && {authorization})};
+  return async () => presented;
+}
+
+function impersonation({as, 'as-uid': uid, 'as-groups': groups}: User): Record<string, string> | undefined {
+  if (!as) return undefined;
+  return {
+    'impersonate-user': as,
+    ...(uid && {'impersonate-uid': uid}),
+    // Repeated headers arrive joined: groups with a comma in their name cannot be said this way.
+    ...(groups?.length && {'impersonate-group': groups.join(', ')}),
+  };
+}
+
+/** PEM from the entry itself, or from the file that it names. */
+async function pem<T extends Cluster | User>({value, folder}: Found<T>, name: string): Promise<string | undefined> {
+  const fields = value as Record<string, string | undefined>;
+  const data = fields[`${name}-data`];
+  if (data) return Buffer.from(data, 'base64').toString();
+  const file = fields[name];
+  if (!file) return undefined;
+  return readFile(resolve(folder, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
+    throw new CredentialsError(`cannot read ${file}: ${error.code}`);
+  });
+}
+
+/** A token in a file, read again each minute. */
+function rereading(file: string): () => Promise<string> {
+  let token: string | undefined;
+  let until = 0;
+  return async () => {
+    if (token === undefined || Date.now() >= until) {
+      token = (await readFile(file, 'utf8')).trim();
+      until = Date.now() + rereadMs;
+    }
+    return token;
+  };
+}
+
+/** Asked before its answer ends, so that no request meets the end. */
+const renewBeforeMs = 30_000;
+
+/** A credential plugin: its answer is used until it ends or is refused, and asked for once at a time. */
+function plugin(exec: Plugin, folder: string, cluster: Cluster, ca: string | undefined): (fresh: boolean) => Promise<Presented> {
+  let known: {presented: Presented; until: number} | undefined;
+  let asking: Promise<Presented> | undefined;
+  const ask = async (): Promise<Presented> => {
+    const status = await runPlugin(exec, folder, cluster, ca);
+    const {token, clientCertificateData: cert, clientKeyData: key, expirationTimestamp} = status;
+    const presented: Presented = {...(token && {authorization: `Bearer ${token}`}), ...(cert && key && {certificate: {cert, key}})};
+    known = {presented, until: expirationTimestamp ? Date.parse(expirationTimestamp) - renewBeforeMs : Number.POSITIVE_INFINITY};
+    return presented;
+  };
+  return (fresh) => {
+    if (!fresh && known && Date.now() < known.until) return Promise.resolve(known.presented);
+    asking ??= ask().finally(() => {
+      asking = undefined;
+    });
+    return asking;
+  };
+}
+
+interface PluginStatus {
+  token?: string;
+  clientCertificateData?: string;
+  clientKeyData?: string;
+  expirationTimestamp?: string;
+}
+
+async function runPlugin(exec: Plugin, folder: string, cluster: Cluster, ca: string | undefined): Promise<PluginStatus> {
+  const info = {
+    apiVersion: exec.apiVersion,
+    kind: 'ExecCredential',
+    spec: {
+      interactive: false,
+      ...(exec.provideClusterInfo && {
+        cluster: {server: cluster.server, ...(ca && {'certificate-authority-data': Buffer.from(ca).toString('base64')})},
+      }),
+    },
+  };
+  const own = Object.fromEntries((exec.env ?? []).map(({name, value}) => [name, value]));
+  const env = {...process.env, ...own, KUBERNETES_EXEC_INFO: JSON.stringify(info)};
+  // As kubectl: a command with a slash is of the kubeconfig's folder, one without is looked for in PATH.
+  const command = exec.command.includes('/') ? resolve(folder, exec.command) : exec.command;
+  const output = await new Promise<string>((done, failed) => {
+    execFile(command, exec.args ?? [], {env, maxBuffer: 1 << 20}, (error, stdout, stderr) => {
+      if (!error) return done(stdout);
+      const hint = exec.installHint ? ` (${exec.installHint.trim()})` : '';
+      const why = stderr.trim().split('\n').at(-1) || error.message.split('\n')[0];
+      failed(new CredentialsError(`credential plugin ${exec.command} failed: ${why}${hint}`));
+    });
+  });
+  try {
+    const {status} = JSON.parse(output) as {status?: PluginStatus};
+    if (status) return status;
+  } catch {
+    // What it said instead is its own affair, and may be a secret.
+  }
+  throw new CredentialsError(`credential plugin ${exec.command} gave no credential`);
+}

@@ -1,0 +1,97 @@
+/** A client's transport over Node's HTTP/1.1: connections are kept, watches have theirs for themselves, a refused credential is read anew once. */
+import {type Agent, type IncomingMessage, Agent as PlainAgent, request as plainRequest} from 'node:http';
+import {Agent as TlsAgent, request as tlsRequest} from 'node:https';
+import type {ConnectionOptions} from 'node:tls';
+import type {Connection, Reply, Request} from '../connection.ts';
+import type {Credentials, Presented} from './credentials.ts';
+
+/** A server that does not answer at all is not worth waiting longer for. */
+const answerMs = 90_000;
+/** Sockets for requests; more wait. Watches do not count. */
+const maxSockets = 32;
+/** Below the five idle minutes of gateways, above the servers' own pauses. */
+const idleMs = 60_000;
+
+interface Agents {
+  certificate: string | undefined;
+  short: Agent;
+  endless: Agent;
+}
+
+export class HttpConnection implements Connection {
+  readonly url: string;
+  readonly #credentials: Credentials;
+  readonly #isTls: boolean;
+  #agents: Agents | undefined;
+
+  constructor(credentials: Credentials) {
+    this.#credentials = credentials;
+    this.url = credentials.server;
+    this.#isTls = credentials.server.startsWith('https:');
+  }
+
+  async send(request: Request): Promise<Reply> {
+    const reply = await this.#once(request, await this.#credentials.present());
+    if (reply.status !== 401) return reply;
+    const before = await this.#credentials.present();
+    const fresh = await this.#credentials.present(true);
+    if (fresh.authorization === before.authorization && fresh.certificate?.cert === before.certificate?.cert) return reply;
+    reply.discard();
+    return this.#once(request, fresh);
+  }
+
+  close(): void {
+    this.#agents?.short.destroy();
+    this.#agents?.endless.destroy();
+  }
+
+  #once(request: Request, presented: Presented): Promise<Reply> {
+    const {method, path, body, signal, endless} = request;
+    const agents = this.#agentsFor(presented);
+    const headers: Record<string, string> = {...request.headers, ...presented.headers};
+    if (presented.authorization !== undefined) headers['authorization'] = presented.authorization;
+    return new Promise((resolve, reject) => {
+      const call = (this.#isTls ? tlsRequest : plainRequest)(
+        `${this.url}${path}`,
+        {method, headers, agent: endless ? agents.endless : agents.short, ...(signal && {signal}), timeout: answerMs},
+        (message) => {
+          // A watch may be quiet; TCP's own keep-alive finds a dead peer.
+          if (endless) call.setTimeout(0);
+          resolve(replyOf(message));
+        },
+      );
+      call.on('timeout', () => call.destroy(new Error('no answer in time')));
+      call.on('error', reject);
+      call.end(body);
+    });
+  }
+
+  /** A plugin may present another certificate later; connections are of whoever made them. */
+  #agentsFor({certificate}: Presented): Agents {
+    if (this.#agents && this.#agents.certificate === certificate?.cert) return this.#agents;
+    this.close();
+    const tls = this.#isTls ? tlsOptions(this.#credentials, {...(certificate && {certificate})}) : {};
+    const make = (more: object): Agent => {
+      const options = {keepAlive: true, keepAliveMsecs: 30_000, timeout: idleMs, ...tls, ...more};
+      return this.#isTls ? new TlsAgent(options) : new PlainAgent(options);
+    };
+    this.#agents = {certificate: certificate?.cert, short: make({maxSockets}), endless: make({timeout: 0})};
+    return this.#agents;
+  }
+}
+
+export function tlsOptions({ca, insecure, serverName}: Credentials, {certificate}: Presented): ConnectionOptions {
+  return {
+    ...(ca !== undefined && {ca}),
+    ...(insecure && {rejectUnauthorized: false}),
+    ...(serverName && {servername: serverName}),
+    ...certificate,
+  };
+}
+
+const replyOf = (message: IncomingMessage): Reply => ({
+  status: message.statusCode!,
+  headers: message.headers,
+  body: message,
+  discard: () => void message.destroy(),
+});
