@@ -27,7 +27,12 @@ export function restGateway(api: () => RestApi, invoke: Invoke, note: (line: str
   };
   return {
     serve(request, response) {
-      const exchange = new Exchange(api(), treeOf(api()), invoke, request, response);
+      const noted: Invoke = (name, event, sink) =>
+        invoke(name, event, sink).catch((error: unknown) => {
+          note(`${request.method} ${request.url}: ${name}: ${error instanceof FunctionError ? `${error.type}: ` : ''}${error}`);
+          throw error;
+        });
+      const exchange = new Exchange(api(), treeOf(api()), noted, request, response);
       exchange.run().catch((error: unknown) => {
         note(`${request.method} ${request.url}: ${error instanceof Error ? error.stack : error}`);
         response.destroy();
