@@ -29,7 +29,7 @@ import {Lists} from './list.ts';
 import {Log} from './log.ts';
 import {Upkeep} from './maintain.ts';
 import {Meta} from './meta.ts';
-import {getAll, idOf, listDeadlineMs, type Place, readDeadlineMs} from './place.ts';
+import {getAll, idOf, isDoubtful, listDeadlineMs, type Place, readDeadlineMs} from './place.ts';
 import {Poll, type PollIntervals} from './poll.ts';
 import {type Sequence, Sequencer} from './sequencer.ts';
 import {type Ahead, EngineSession} from './session.ts';
@@ -64,12 +64,14 @@ export class Engine implements Store {
     this.#sequencer = new Sequencer(place.calls, place.tables.objects, place.keys, place.patience);
     this.#log = new Log(place, this.#sequencer);
     this.#bodies = new Bodies(place);
-    this.#commits = new Commits(place, this.#sequencer, this.#log, this.#bodies);
+    this.#upkeep = new Upkeep(place, this.#sequencer, this.#log, this.#bodies);
+    this.#commits = new Commits(place, this.#sequencer, this.#log, this.#bodies, (group, deadline) =>
+      this.#upkeep.refresh(this.#feedOf(group), deadline),
+    );
     this.#lists = new Lists(place, this.#sequencer, this.#log, this.#bodies, cacheBytes, (type, {key, revision}) =>
       this.#inBackground(this.#upkeep.removeTombstone(type, key, revision, place.patience.in(readDeadlineMs))),
     );
     this.#known = new KnownObjects(cacheBytes / knownObjectsShare);
-    this.#upkeep = new Upkeep(place, this.#sequencer, this.#log, this.#bodies);
     this.#meta = new Meta(place);
     const heard = (feed: Feed, sequence: Sequence): Promise<void> => this.#heard(feed, sequence);
     this.#poll = new Poll(place, this.#sequencer, poll, () => this.#feeds.values(), heard);
@@ -195,7 +197,8 @@ export class Engine implements Store {
   async begin({ahead, optimistic}: {ahead?: {type: string; key?: string}; optimistic?: boolean} = {}): Promise<Session> {
     this.#assertOpen();
     const feed = this.#feedOf(epoch);
-    if (optimistic && feed.through !== undefined) return new EngineSession(this, {}, feed.through);
+    // Who is still catching up decides by less than what is known.
+    if (optimistic && feed.through !== undefined) return new EngineSession(this, {}, Math.min(feed.through, feed.told()));
     const {patience, tables} = this.#place;
     const deadline = patience.in(readDeadlineMs);
     const epochKey = this.#sequencer.key(epoch);
@@ -228,15 +231,18 @@ export class Engine implements Store {
     const {patience, tables, historyMs} = this.#place;
     const deadline = patience.in(budgetMs);
     const groups = await this.#groups();
+    const at = patience.clock.now();
     // What is at rest costs its share of this call.
     const keys = groups.map((group) => this.#sequencer.key(group));
     const found = await getAll(this.#place, tables.objects, keys, deadline);
     for (const [n, group] of groups.entries()) {
-      const {last, closed, compacted, swept} = this.#sequencer.from(found.get(idOf(keys[n]!)));
+      const sequence = this.#sequencer.from(found.get(idOf(keys[n]!)));
+      const {last, closed, compacted, swept} = sequence;
       const feed = this.#feedOf(group);
       feed.closed = Math.max(feed.closed, closed);
       if (patience.passed(deadline) || swept === last) continue;
-      await this.#upkeep.close(feed, last, deadline);
+      if (isDoubtful(this.#place, sequence)) await this.#upkeep.refresh(feed, deadline);
+      else await this.#upkeep.close(feed, last, deadline, at);
       const before = patience.clock.now() - historyMs;
       if (compacted < last) await this.#upkeep.compact(feed, await this.#upkeep.lastBefore(feed, before, deadline), deadline);
       await this.#upkeep.sweepTombstones(feed, deadline);

@@ -101,7 +101,7 @@ export class Feed {
       this.#startAt(Math.max(to, this.through ?? 0));
       return;
     }
-    if (this.#told() >= to) return;
+    if (this.told() >= to) return;
     this.#wanted = Math.max(this.#wanted, to);
     const reached = new Promise<void>((resolve, reject) => this.#waiting.push({to, resolve, reject}));
     this.#go();
@@ -164,8 +164,8 @@ export class Feed {
     }
   }
 
-  /** What every subscriber has been told, those who are still catching up as well. */
-  #told(): Revision {
+  /** What every subscriber has been told, those who are still catching up as well: what may be decided by. */
+  told(): Revision {
     if (!this.used) return Number.POSITIVE_INFINITY;
     let told = this.through ?? Number.POSITIVE_INFINITY;
     for (const delivery of this.#subscriptions) if (!delivery.live) told = Math.min(told, delivery.through);
@@ -174,7 +174,7 @@ export class Feed {
 
   #answer(): void {
     if (this.#waiting.length === 0) return;
-    const told = this.#told();
+    const told = this.told();
     const waiting = this.#waiting;
     this.#waiting = waiting.filter(({to}) => to > told);
     for (const {to, resolve} of waiting) if (to <= told) resolve();
@@ -219,7 +219,8 @@ export class Feed {
         if (through === undefined) throw new StoreError('Unavailable', 'the feed has begun anew');
         if (delivery.through >= through) {
           delivery.live = true;
-          if (!told && delivery.through === through) delivery.progress(through);
+          // It may be ahead of the others: it has listed what they have yet to be told. Who is passive would wait for ever.
+          if (!told) delivery.progress(delivery.through);
           this.#answer();
           return;
         }

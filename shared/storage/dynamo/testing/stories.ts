@@ -153,6 +153,18 @@ export function engineStories(dynamo: Stage): void {
       await other.confirm();
     });
 
+    test('an optimistic session believes no more than its subscribers have been told', async () => {
+      const [a, b] = await two();
+      await create(a, 'one', 'x', {}, namespaces);
+      await b.begin();
+      const listener = new Listener();
+      await b.subscribe(namespaces, 0, listener, {passive: true});
+      const session = await b.begin({optimistic: true});
+      expect(listener.seen).toEqual([]);
+      expect((await failureOf(create(session, 'n/a'))).code).toBe('ConfigurationMoved');
+      expect(listener.seen).toHaveLength(1);
+    });
+
     test('a guard is asked after the reservation, when all that was acknowledged before is known', async () => {
       const [a, b] = await two();
       const namespace = await create(a, 'n', 'Active', {}, namespaces);
