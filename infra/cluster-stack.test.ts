@@ -46,6 +46,17 @@ describe('the stack of a cluster', () => {
     template.resourceCountIs('AWS::IAM::Policy', 0);
   });
 
+  test('says where it is, and how to reach it', () => {
+    expect(Object.keys(template.toJSON()['Outputs']).sort()).toEqual([
+      'CertificateAuthority',
+      'Cluster',
+      'Endpoint',
+      'Kubeconfig',
+      'TablePrefix',
+      'WebSocketEndpoint',
+    ]);
+  });
+
   test('carries no secret', () => {
     const text = JSON.stringify(template.toJSON());
     expect(text).not.toMatch(/PRIVATE KEY|BEGIN CERTIFICATE/);

@@ -75,6 +75,8 @@ export class Rest extends Construct {
       cloudWatchRole: true,
       cloudWatchRoleRemovalPolicy: RemovalPolicy.RETAIN,
     });
+    // An output of its own, under a name that nobody knows.
+    this.api.node.tryRemoveChild('Endpoint');
     addGatewayResponses(this.api);
     acknowledge(this.api, 'AwsSolutions-APIG2', 'the API validates requests itself, in the words of a Kubernetes API server');
     acknowledge(
