@@ -11,12 +11,17 @@ import {type ChangeRecord, type Item, objectFrom, objectItem, recordFrom, type S
 import {groupOf} from './keys.ts';
 import type {Known} from './known.ts';
 import type {Log} from './log.ts';
-import type {Place} from './place.ts';
+import {type Place, staleMsOf} from './place.ts';
 import {type Deadline, failureOf, unavailable} from './retry.ts';
 import type {Sequence, Sequencer} from './sequencer.ts';
 
 /** How long a reservation may take to commit; what fills and sweeps relies on at most 60 s. */
 const reservationMs = 20_000;
+/** After it nobody may touch the slot any more, not even to fill it: it may have been filled, closed and swept. */
+const lastWordMs = 60_000;
+/** Of it, what a writer spends on finding out, and on leaving no hole behind. */
+const askingMs = 5_000;
+const givingUpMs = 2_000;
 /** Beginning again, because the slot was filled by who could not wait, ends then. */
 const overtakenMs = 20_000;
 /** Commits under way at once; the others wait before they reserve, so that no slot waits for its turn. */
@@ -43,6 +48,8 @@ interface Guess {
   image: Uint8Array;
 }
 
+type Refresh = (group: string, deadline: Deadline) => Promise<void>;
+
 type Outcome =
   | {kind: 'done'}
   /** The slot was filled by somebody who needed it. */
@@ -55,16 +62,19 @@ export class Commits {
   readonly #sequencer: Sequencer;
   readonly #log: Log;
   readonly #bodies: Bodies;
+  readonly #refresh: Refresh;
   /** The last revision of each group that this process was handed. */
   readonly #last = new Map<string, Revision>();
   #underWay = 0;
   readonly #waiting: (() => void)[] = [];
 
-  constructor(place: Place, sequencer: Sequencer, log: Log, bodies: Bodies) {
+  /** `refresh`: closes the log of a group after a long rest. */
+  constructor(place: Place, sequencer: Sequencer, log: Log, bodies: Bodies, refresh: Refresh) {
     this.#place = place;
     this.#sequencer = sequencer;
     this.#log = log;
     this.#bodies = bodies;
+    this.#refresh = refresh;
   }
 
   /** `previous`: what the write replaces, at exactly the expected revision. */
@@ -99,8 +109,13 @@ export class Commits {
     const group = groupOf(write.type);
     // From before the request is sent: the slot may be handed out at once, and its answer be late.
     const deadline = patience.by(write.deadline, reservationMs);
+    const lastWord = patience.in(lastWordMs);
     const began = patience.elapsed();
-    const sequence = await this.#sequencer.reserve(group, deadline);
+    const sequence = await this.#sequencer.reserve(group, staleMsOf(this.#place), deadline);
+    if (!sequence) {
+      await this.#refresh(group, deadline);
+      return undefined;
+    }
     const revision = sequence.last;
     this.#log.reserved(group, revision);
     this.#last.set(group, Math.max(revision, this.#last.get(group) ?? 0));
@@ -109,29 +124,30 @@ export class Commits {
     try {
       await check?.(sequence);
       const made = await this.#transaction(write, revision, guessed, previous, group, deadline);
-      outcome = await this.#send(made.request, made.record, group, deadline);
+      outcome = await this.#send(made.request, made.record, group, deadline, lastWord);
       if (outcome.kind === 'done') {
         written = patience.elapsed() - began;
         return {group, stored: made.stored, change: made.change, record: made.record, sequence};
       }
     } catch (error) {
       // Nothing of this revision will be written any more, unless nobody can say.
-      if (!(error instanceof StoreError && error.code === 'OutcomeUnknown')) await this.#giveUp(group, revision);
+      if (!(error instanceof StoreError && error.code === 'OutcomeUnknown')) await this.#giveUp(group, revision, lastWord);
       throw error;
     } finally {
       this.#log.done(group, revision, written);
     }
     if (outcome.kind === 'overtaken') return undefined;
-    await this.#giveUp(group, revision);
+    await this.#giveUp(group, revision, lastWord);
     const refusal = await this.#refusal(write, outcome.current, revision, deadline);
     if (refusal) throw refusal;
     return undefined;
   }
 
   /** Fills our own slot, so that nobody has to wait for it. Who needs it fills it as well. */
-  async #giveUp(group: string, revision: Revision): Promise<void> {
+  async #giveUp(group: string, revision: Revision, lastWord: Deadline): Promise<void> {
     this.#log.done(group, revision);
-    await this.#log.fill(group, revision, this.#place.patience.in(reservationMs / 10)).catch(() => undefined);
+    const {patience} = this.#place;
+    await this.#log.fill(group, revision, patience.earlier(lastWord, patience.in(givingUpMs))).catch(() => undefined);
   }
 
   async #transaction(write: Write, revision: Revision, guessed: Guess, previous: Known | undefined, group: string, deadline: Deadline) {
@@ -180,12 +196,18 @@ export class Commits {
     return {request, record, stored, change};
   }
 
-  async #send(request: TransactWriteItemsCommandInput, record: ChangeRecord, group: string, deadline: Deadline): Promise<Outcome> {
+  async #send(
+    request: TransactWriteItemsCommandInput,
+    record: ChangeRecord,
+    group: string,
+    deadline: Deadline,
+    lastWord: Deadline,
+  ): Promise<Outcome> {
     const {calls, patience} = this.#place;
     /** An earlier try may have happened. */
     let lost = false;
     for (let tries = 0; ; tries++) {
-      if (patience.passed(deadline)) return this.#ask(record, group, lost, undefined);
+      if (patience.passed(deadline)) return this.#ask(record, group, lastWord, lost, undefined);
       try {
         await patience.once(() => {
           // After waiting for its turn as well: this is the last moment before it leaves.
@@ -198,12 +220,12 @@ export class Commits {
         const outcome = judged(error, record.attempt);
         if (outcome && (outcome.kind !== 'refused' || !lost)) return outcome;
         // The object may be what an earlier try of ours made it, or what others made of that.
-        if (outcome) return this.#ask(record, group, lost, outcome);
+        if (outcome) return this.#ask(record, group, lastWord, lost, outcome);
         const failure = failureOf(error);
         if (failure === 'lost') lost = true;
         if (failure === 'final') {
           if (!lost) throw unavailable(error);
-          return this.#ask(record, group, lost, undefined);
+          return this.#ask(record, group, lastWord, lost, undefined);
         }
       }
       await patience.pause(tries);
@@ -211,15 +233,20 @@ export class Commits {
   }
 
   /** Whether it happened, from its slot. An empty one is filled, and then it never will. */
-  async #ask(record: ChangeRecord, group: string, lost: boolean, refused: Outcome | undefined): Promise<Outcome> {
+  async #ask(record: ChangeRecord, group: string, lastWord: Deadline, lost: boolean, refused: Outcome | undefined): Promise<Outcome> {
     const {patience} = this.#place;
-    let found: SlotRecord;
+    let found: SlotRecord | undefined;
     try {
-      found = await this.#log.fill(group, record.revision, patience.in(reservationMs / 4));
+      found = patience.passed(lastWord)
+        ? await this.#log.get(group, record.revision, patience.in(askingMs))
+        : await this.#log.fill(group, record.revision, patience.earlier(lastWord, patience.in(askingMs)));
     } catch (cause) {
       if (!lost) throw new StoreError('Unavailable', 'the write was not made in time', {cause});
       throw new StoreError('OutcomeUnknown', 'the database does not say whether the write was made', {cause});
     }
+    // Whatever was in it may have been swept.
+    if (!found && lost) throw new StoreError('OutcomeUnknown', 'nobody can say any more whether the write was made');
+    if (!found) throw new StoreError('Unavailable', 'the write was not made in time');
     if (found.attempt === record.attempt) return {kind: 'done'};
     if (refused) return refused;
     throw new StoreError('Unavailable', 'the write was not made in time');

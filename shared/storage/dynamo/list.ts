@@ -93,7 +93,11 @@ export class Lists {
     const range: Range = {prefix: options.prefix, after: options.after};
     const newest =
       (await this.#warm(type, range, at ?? sequence.last, sequence, feed, deadline)) ??
-      (await this.#cold(type, range, options, sequence, feed, deadline));
+      (await this.#cold(type, range, options, sequence, feed, deadline).catch(async (error: unknown) => {
+        // What was to be replayed has been given up since the sequencer was read: now it counts as closed.
+        if (!(error instanceof StoreError && error.code === 'Compacted')) throw error;
+        return this.#cold(type, range, options, await this.#sequencer.read(feed.group, deadline), feed, deadline);
+      }));
     const {snapshot, whole} = newest;
     // Asked for the newest, a list may be newer than the question: a page has shown it.
     const revision = at ?? snapshot.revision;

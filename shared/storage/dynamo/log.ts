@@ -6,7 +6,7 @@
 import {type Revision, StoreError} from '../contract.ts';
 import {type ChangeRecord, type Filler, type Item, isChange, objectFrom, recordFrom, recordItem, type SlotRecord} from './items.ts';
 import {bucketOf, bucketsOf} from './keys.ts';
-import {getAll, idOf, type Place} from './place.ts';
+import {getAll, idOf, isDoubtful, type Place} from './place.ts';
 import {type Deadline, isConditionFailure} from './retry.ts';
 import type {Sequencer} from './sequencer.ts';
 
@@ -173,7 +173,12 @@ export class Log {
   async #fillAll(group: string, missing: readonly Revision[], records: Map<Revision, SlotRecord>, deadline: Deadline): Promise<void> {
     const {patience} = this.#place;
     const fillBy = patience.in(longestHoleWaitMs);
-    const {closed} = await this.#sequencer.read(group, deadline);
+    const sequence = await this.#sequencer.read(group, deadline);
+    const {closed} = sequence;
+    if (isDoubtful(this.#place, sequence)) {
+      await this.#sequencer.forget(group, sequence, patience.clock.now(), deadline);
+      throw new StoreError('Compacted', `revision ${missing[0]} is no longer kept`, {revision: sequence.last});
+    }
     // Again, since they may have been written, closed and read by others after we looked.
     const late = await this.getSome(group, missing, deadline);
     for (const [revision, record] of late) records.set(revision, record);

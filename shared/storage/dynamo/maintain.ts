@@ -8,9 +8,9 @@ import type {Bodies} from './chunks.ts';
 import type {Feed} from './feed.ts';
 import {isChange} from './items.ts';
 import type {Log} from './log.ts';
-import type {Place} from './place.ts';
+import {isDoubtful, type Place} from './place.ts';
 import {type Deadline, isConditionFailure} from './retry.ts';
-import type {Sequencer} from './sequencer.ts';
+import type {Sequence, Sequencer} from './sequencer.ts';
 
 /** Tombstones stay for longer than any writer that began before the deletion may sleep. */
 export const tombstoneMs = 24 * 3600_000;
@@ -30,23 +30,33 @@ export class Upkeep {
     this.#bodies = bodies;
   }
 
-  /** Moves `closed` up to `through`, which must have been handed out. */
-  async close(feed: Feed, through: Revision, deadline: Deadline): Promise<void> {
+  /**
+   * Moves `closed` up to `through`, which must have been handed out. `lastAt`: a time at which it was the last revision, if it is known.
+   */
+  async close(feed: Feed, through: Revision, deadline: Deadline, lastAt?: number): Promise<void> {
     while (feed.closed < through && !this.#place.patience.passed(deadline)) {
       const from = feed.closed;
       const to = Math.min(through, Math.max(feed.settledThrough, from + stepRevisions));
       if (feed.settledThrough < to) await feed.records(from, to);
-      await this.#sequencer.advance(feed.group, 'closed', to, deadline);
+      if (to === through && lastAt !== undefined) await this.#sequencer.closeAll(feed.group, to, lastAt, deadline);
+      else await this.#sequencer.advance(feed.group, 'closed', to, deadline);
       feed.closed = Math.max(feed.closed, to);
     }
   }
 
+  /** After a long rest, before anything is reserved: closes the log while all of it is there, and gives up one that may not be. */
+  async refresh(feed: Feed, deadline: Deadline): Promise<void> {
+    const at = this.#place.patience.clock.now();
+    const {last} = await this.#current(feed, deadline);
+    await this.close(feed, last, deadline);
+    await this.#sequencer.stamp(feed.group, at, deadline);
+  }
+
   /** Returns how far the group is compacted now. */
   async compact(feed: Feed, through: Revision, deadline: Deadline): Promise<Revision> {
-    const {last, closed, compacted} = await this.#sequencer.read(feed.group, deadline);
+    const {last, compacted} = await this.#current(feed, deadline);
     const to = Math.min(through, last);
     if (to <= compacted) return compacted;
-    feed.closed = Math.max(feed.closed, closed);
     await this.close(feed, to, deadline);
     if (feed.closed < to) return compacted;
     await this.#sequencer.advance(feed.group, 'compacted', to, deadline);
@@ -55,8 +65,7 @@ export class Upkeep {
 
   /** The last revision before a time; records are in the order of their times but for the difference between writers' clocks. */
   async lastBefore(feed: Feed, before: number, deadline: Deadline): Promise<Revision> {
-    const {last, closed, compacted} = await this.#sequencer.read(feed.group, deadline);
-    feed.closed = Math.max(feed.closed, closed);
+    const {last, compacted} = await this.#current(feed, deadline);
     // A slot that is missing was kept for longer than it is served.
     const isOld = async (revision: Revision): Promise<boolean> => ((await this.#log.get(feed.group, revision, deadline))?.at ?? 0) < before;
     if (last === compacted || !(await isOld(compacted + 1))) return compacted;
@@ -114,6 +123,17 @@ export class Upkeep {
       // It is no tombstone any more, or none of this deletion.
       if (!isConditionFailure(error)) throw error;
     }
+  }
+
+  /** The state of a group; a log of which something may have expired before it was closed is given up first. */
+  async #current(feed: Feed, deadline: Deadline): Promise<Sequence> {
+    let sequence = await this.#sequencer.read(feed.group, deadline);
+    if (isDoubtful(this.#place, sequence)) {
+      await this.#sequencer.forget(feed.group, sequence, this.#place.patience.clock.now(), deadline);
+      sequence = await this.#sequencer.read(feed.group, deadline);
+    }
+    feed.closed = Math.max(feed.closed, sequence.closed);
+    return sequence;
   }
 
   sweepChunks(deadline: Deadline): Promise<number> {

@@ -6,6 +6,7 @@ import type {DynamoCalls} from './calls.ts';
 import type {Item} from './items.ts';
 import type {Keys} from './keys.ts';
 import type {Deadline, Patience} from './retry.ts';
+import type {Sequence} from './sequencer.ts';
 import type {Tables} from './tables.ts';
 
 export interface Place {
@@ -25,6 +26,13 @@ export interface Place {
 /** Reads are abandoned then. Far below a day, because of what may have been swept meanwhile (the model's listStopsAtDeadline). */
 export const readDeadlineMs = 20_000;
 export const listDeadlineMs = 5 * 60_000;
+
+/** A log that has not been closed for so long hands out no revisions before it is: half of what its records are kept. */
+export const staleMsOf = ({keepMs}: Place): number => keepMs / 2;
+
+/** Records that are not closed may have expired: nobody can tell a hole from what is gone. No writer of them is left by then. */
+export const isDoubtful = ({keepMs, patience}: Place, {last, closed, closedAt}: Sequence): boolean =>
+  closed < last && patience.clock.now() - closedAt > (keepMs * 7) / 8;
 
 const batchItems = 100;
 export const idOf = ({pk, sk}: Item): string => `${pk!.S}\0${sk!.S ?? sk!.N}`;

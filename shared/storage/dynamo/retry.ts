@@ -67,6 +67,10 @@ export class Patience {
     return this.in(left);
   }
 
+  earlier(a: Deadline, b: Deadline): Deadline {
+    return {wall: Math.min(a.wall, b.wall), monotonic: Math.min(a.monotonic, b.monotonic)};
+  }
+
   passed(deadline: Deadline): boolean {
     return this.clock.now() >= deadline.wall || this.#monotonic() >= deadline.monotonic;
   }
@@ -104,7 +108,11 @@ export class Patience {
   async repeat<T>(deadline: Deadline, request: () => Promise<T>): Promise<T> {
     for (let tries = 0; ; tries++) {
       try {
-        return await this.once(request);
+        return await this.once(() => {
+          // At the last moment before it leaves: a machine may have slept in any wait before.
+          if (this.passed(deadline)) throw new StoreError('Unavailable', 'the time to ask the database is over');
+          return request();
+        });
       } catch (error) {
         if (isConditionFailure(error) || error instanceof StoreError) throw error;
         if (failureOf(error) === 'final') throw unavailable(error);

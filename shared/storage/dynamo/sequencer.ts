@@ -3,6 +3,7 @@
  * item showing) and how far it is compacted. Plain updates never conflict with each other, so it stays out of every transaction.
  */
 
+import type {UpdateItemCommandInput} from '@aws-sdk/client-dynamodb';
 import type {Revision} from '../contract.ts';
 import type {DynamoCalls} from './calls.ts';
 import type {Item} from './items.ts';
@@ -16,9 +17,13 @@ export interface Sequence {
   compacted: Revision;
   /** Tombstones of deletions up to here are gone. */
   swept: Revision;
+  /** Every revision that was handed out before this time (ms) is closed. */
+  closedAt: number;
 }
 
-const unchanged = 'attribute_not_exists(#mark) OR #mark < :through';
+const isForward = 'attribute_not_exists(#mark) OR #mark < :through';
+/** Records are kept from their reservation on, so those that are not closed are there, for as long as nothing is reserved in an old log. */
+const wasClosedLately = 'attribute_not_exists(#last) OR closedAt > :stale';
 
 export class Sequencer {
   readonly #calls: DynamoCalls;
@@ -39,7 +44,13 @@ export class Sequencer {
 
   from(item: Item | undefined): Sequence {
     const number = (name: string): number => Number(item?.[name]?.N ?? 0);
-    return {last: number('last'), closed: number('closed'), compacted: number('compacted'), swept: number('swept')};
+    return {
+      last: number('last'),
+      closed: number('closed'),
+      compacted: number('compacted'),
+      swept: number('swept'),
+      closedAt: number('closedAt'),
+    };
   }
 
   async read(group: string, deadline: Deadline): Promise<Sequence> {
@@ -47,34 +58,70 @@ export class Sequencer {
     return this.from((await this.#patience.repeat(deadline, () => this.#calls.getItem(request))).Item);
   }
 
-  /** The next revision. An answer that is lost leaves a hole behind, which whoever needs it fills. */
-  async reserve(group: string, deadline: Deadline): Promise<Sequence> {
-    const request = {
+  /**
+   * The next revision. An answer that is lost leaves a hole behind, which whoever needs it fills. Undefined: what was handed out more
+   * than `staleMs` ago may not be closed yet, which comes first.
+   */
+  async reserve(group: string, staleMs: number, deadline: Deadline): Promise<Sequence | undefined> {
+    const request = (now: number) => ({
       TableName: this.#table,
       Key: this.key(group),
-      UpdateExpression: 'ADD #last :one',
+      UpdateExpression: 'SET closedAt = if_not_exists(closedAt, :now) ADD #last :one',
+      ConditionExpression: wasClosedLately,
       ExpressionAttributeNames: {'#last': 'last'},
-      ExpressionAttributeValues: {':one': {N: '1'}},
+      ExpressionAttributeValues: {':one': {N: '1'}, ':now': {N: String(now)}, ':stale': {N: String(now - staleMs)}},
       ReturnValues: 'ALL_NEW' as const,
-    };
-    return this.from((await this.#patience.repeat(deadline, () => this.#calls.updateItem(request))).Attributes);
+    });
+    try {
+      const answer = await this.#patience.repeat(deadline, () => this.#calls.updateItem(request(this.#patience.clock.now())));
+      return this.from(answer.Attributes);
+    } catch (error) {
+      if (isConditionFailure(error)) return undefined;
+      throw error;
+    }
+  }
+
+  /** Everything that was handed out before `at` is closed. */
+  async stamp(group: string, at: number, deadline: Deadline): Promise<void> {
+    await this.#conditionally(deadline, {
+      Key: this.key(group),
+      UpdateExpression: 'SET closedAt = :at',
+      ConditionExpression: 'closedAt < :at',
+      ExpressionAttributeValues: {':at': {N: String(at)}},
+    });
+  }
+
+  /** Gives up the log as it was read: what is missing in it may have been written and expired. `at`: now. */
+  async forget(group: string, {last, closedAt}: Sequence, at: number, deadline: Deadline): Promise<void> {
+    await this.#conditionally(deadline, {
+      Key: this.key(group),
+      UpdateExpression: 'SET closed = :last, compacted = :last, closedAt = :at',
+      ConditionExpression: '#last = :last AND closedAt = :before',
+      ExpressionAttributeNames: {'#last': 'last'},
+      ExpressionAttributeValues: {':last': {N: String(last)}, ':at': {N: String(at)}, ':before': {N: String(closedAt)}},
+    });
   }
 
   /** Moves a mark forward, never back. */
   async advance(group: string, mark: 'closed' | 'compacted' | 'swept', through: Revision, deadline: Deadline): Promise<void> {
-    const request = {
-      TableName: this.#table,
+    await this.#conditionally(deadline, {
       Key: this.key(group),
       UpdateExpression: 'SET #mark = :through',
-      ConditionExpression: unchanged,
+      ConditionExpression: isForward,
       ExpressionAttributeNames: {'#mark': mark},
       ExpressionAttributeValues: {':through': {N: String(through)}},
-    };
-    try {
-      await this.#patience.repeat(deadline, () => this.#calls.updateItem(request));
-    } catch (error) {
-      if (!isConditionFailure(error)) throw error;
-    }
+    });
+  }
+
+  /** Closes through what was the last revision at the time `at`, or later. */
+  async closeAll(group: string, through: Revision, at: number, deadline: Deadline): Promise<void> {
+    await this.#conditionally(deadline, {
+      Key: this.key(group),
+      UpdateExpression: 'SET #mark = :through, closedAt = :at',
+      ConditionExpression: `(${isForward}) AND closedAt < :at`,
+      ExpressionAttributeNames: {'#mark': 'closed'},
+      ExpressionAttributeValues: {':through': {N: String(through)}, ':at': {N: String(at)}},
+    });
   }
 
   /**
@@ -86,11 +133,20 @@ export class Sequencer {
       this.#calls.updateItem({
         TableName: this.#table,
         Key: this.key(group),
-        UpdateExpression: 'SET #last = #last + :by, closed = #last + :by, compacted = #last + :by',
+        UpdateExpression: 'SET #last = #last + :by, closed = #last + :by, compacted = #last + :by, closedAt = :now',
         ConditionExpression: 'attribute_exists(#last)',
         ExpressionAttributeNames: {'#last': 'last'},
-        ExpressionAttributeValues: {':by': {N: String(by)}},
+        ExpressionAttributeValues: {':by': {N: String(by)}, ':now': {N: String(this.#patience.clock.now())}},
       }),
     );
+  }
+
+  /** Somebody may have been there before. */
+  async #conditionally(deadline: Deadline, request: Omit<UpdateItemCommandInput, 'TableName'>): Promise<void> {
+    try {
+      await this.#patience.repeat(deadline, () => this.#calls.updateItem({TableName: this.#table, ...request}));
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
   }
 }
