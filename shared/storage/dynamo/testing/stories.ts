@@ -478,6 +478,37 @@ export function engineStories(dynamo: Stage): void {
       expect((await create(store, '0')).revision).toBeGreaterThan(kept.revision);
     });
 
+    test('a log that nobody closed before its records expired is given up, not filled: objects stay, history says Compacted', async () => {
+      const now = new ManualClock();
+      const cluster = dynamo.cluster();
+      const store = await open({cluster, clock: timeOf(now)});
+      const revisions: number[] = [];
+      for (let n = 0; n < 3; n++) revisions.push((await create(store, `${n}`)).revision);
+      now.advance(5 * 24 * 3600_000);
+      for (const revision of revisions)
+        await dynamo.client.deleteItem({TableName: dynamo.tables.log, Key: {pk: {S: `${cluster}|l|${pods}|0`}, sk: {N: String(revision)}}});
+      const later = await open({cluster, clock: timeOf(now)});
+      expect(await later.scan(pods, {prefix: ''})).toMatchObject({revision: 3, items: revisions.map((revision) => ({revision}))});
+      expect((await failureOf(later.log(pods, 0, 3))).code).toBe('Compacted');
+      expect((await create(later, 'new')).revision).toBe(4);
+      expect(told(await later.log(pods, 3, 4))).toEqual(['create new 4']);
+    });
+
+    test('a type that rested is closed before it hands out another revision', async () => {
+      const now = new ManualClock();
+      const cluster = dynamo.cluster();
+      const store = await open({cluster, clock: timeOf(now)});
+      const first = await create(store, 'a');
+      now.advance(26 * 3600_000);
+      const calls = counted(dynamo.client);
+      const later = await open({cluster, clock: timeOf(now), client: calls.client});
+      const second = await create(later, 'b');
+      expect(told(await later.log(pods, 0, second.revision))).toEqual([`create a ${first.revision}`, `create b ${second.revision}`]);
+      calls.taken();
+      await create(later, 'c');
+      expect(calls.taken()).toEqual(['updateItem', 'transactWriteItems']);
+    });
+
     test('an object that stood for longer than records are kept can still be listed as it was', async () => {
       const now = new ManualClock();
       const cluster = dynamo.cluster();
