@@ -121,7 +121,8 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
       return flow && {'x-kubernetes-pf-flowschema-uid': flow.flowSchemaUid, 'x-kubernetes-pf-prioritylevel-uid': flow.priorityLevelUid};
     },
     async warmUp() {
-      await shareKeys(store, caches, key, keys);
+      // One of its own making, for want of another, is nobody else's concern.
+      if (options.serviceAccountKey !== undefined) await shareKeys(store, caches, key, keys);
       const kinds = Object.entries(rbacTypes) as [RbacKind, string][];
       await Promise.all(
         kinds.map(async ([kind, type]) => {

@@ -16,12 +16,20 @@ interface Caches {
 /** From now on `keys` has what the other servers publish as well. A server that owns its store is the only one. */
 export async function shareKeys(store: Store, caches: Caches, own: SigningKey, keys: VerificationKey[]): Promise<void> {
   if (!store.begin) return;
+  let published = false;
+  let isPublished = false;
   (await caches.of(publishedKeyType)).onChange((id, record) => {
+    if (record && id === own.id) isPublished = true;
+    published ||= record !== undefined && id === own.id;
     const at = keys.findIndex((key) => key.id === id);
     if (!record) {
       if (at >= 0 && id !== own.id) keys.splice(at, 1);
     } else if (at < 0) keys.push(verificationKey(record.spec?.pem as string));
   });
+  // By an earlier start, or by another that has the same key: most may only read.
+  if (published) return;
+  // Even a write that is refused moves the configuration, for everybody who is at it: servers that share a key come and go by the minute.
+  if (isPublished) return;
   const record = {
     kind: 'VerificationKey',
     apiVersion: 'internal/v1',
@@ -32,7 +40,7 @@ export async function shareKeys(store: Store, caches: Caches, own: SigningKey, k
   try {
     await store.append({type: publishedKeyType, key: own.id, expected: 'absent', operation: 'put', encode: () => image, index: {}});
   } catch (error) {
-    // It was published by an earlier start.
+    // Another was quicker.
     if (!isStoreError(error, 'Exists')) throw error;
   }
 }
