@@ -133,6 +133,22 @@ export function program(): Command {
     .action(async (flags) => (await import('./token.ts')).token(flags));
 
   cli
+    .command('proxy')
+    .description('serve the plain API on localhost; watches of unmodified programs share one connection to the server')
+    .addOption(dataOption())
+    .addOption(
+      new Option(
+        '--kubeconfig <file>',
+        "the server and who you are there (default: the data folder's server if one runs, else as kubectl)",
+      ),
+    )
+    .addOption(contextOption())
+    .addOption(
+      new Option('--listen <address:port>', 'where to serve; port 0 takes a free one').default('127.0.0.1:8001').argParser(listenAddress),
+    )
+    .action(async (flags) => (await import('./proxy.ts')).proxy(flags));
+
+  cli
     .command('status')
     .description('say whether a server runs over the data folder, and how it is')
     .addOption(dataOption())

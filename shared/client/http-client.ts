@@ -71,6 +71,11 @@ export class HttpClient implements Client {
     this.connection.close();
   }
 
+  /** Any document of the server, by its path with its query. @throws StatusError */
+  read<T>(path: string, accept = json): Promise<T> {
+    return this.#send('GET', path, {}, undefined, json, accept);
+  }
+
   /** An answer as it comes, for whoever reads it in pieces. @throws StatusError for 400 and above */
   async stream(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Reply> {
     const reply = await this.connection.send({
@@ -84,9 +89,16 @@ export class HttpClient implements Client {
     return reply;
   }
 
-  async #send<T>(method: string, path: string, query: Record<string, string> = {}, body?: unknown, contentType = json): Promise<T> {
+  async #send<T>(
+    method: string,
+    path: string,
+    query: Record<string, string> = {},
+    body?: unknown,
+    contentType = json,
+    accept = json,
+  ): Promise<T> {
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const headers = {...this.#headers(), ...(payload && {'content-type': contentType, 'content-length': String(payload.length)})};
+    const headers = {...this.#headers(accept), ...(payload && {'content-type': contentType, 'content-length': String(payload.length)})};
     const request = {method, path: withQuery(path, query), headers, body: payload};
     let lost = 0;
     for (let attempt = 1; ; attempt++) {
@@ -111,8 +123,8 @@ export class HttpClient implements Client {
     }
   }
 
-  #headers(): Record<string, string> {
-    return {accept: json, 'user-agent': this.#options.userAgent ?? 'clusterless'};
+  #headers(accept = json): Record<string, string> {
+    return {accept, 'user-agent': this.#options.userAgent ?? 'clusterless'};
   }
 
   #pause(ms: number): Promise<void> {

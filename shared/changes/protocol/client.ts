@@ -14,6 +14,8 @@ import {closeCodes, type EventsMessage, type Progress, type Selection, type Serv
 export type {Transport, TransportEvents} from './link.ts';
 
 export interface SubscriptionListener {
+  /** The server has accepted it, once. */
+  started?(): void;
   /** In order, each once. */
   events(events: readonly WireEvent[]): void;
   /** Nothing else up to here: where to go on from, later. */
@@ -63,6 +65,7 @@ interface Entry {
   /** Undefined until the present connection has answered. */
   topic: string | undefined;
   replays: number;
+  started: boolean;
   closed: boolean;
   cancelTimer(): void;
   cancelRetry(): void;
@@ -99,6 +102,7 @@ export class WatchClient {
       waiting: [],
       topic: undefined,
       replays: 0,
+      started: false,
       closed: false,
       cancelTimer() {},
       cancelRetry() {},
@@ -228,6 +232,10 @@ export class WatchClient {
         if (!entry || entry.topic !== undefined) return;
         entry.cancelTimer();
         entry.topic = message.topic;
+        if (!entry.started) {
+          entry.started = true;
+          entry.listener.started?.();
+        }
         for (const early of link.claim(message.topic)) this.#arrive(entry, early);
         return;
       }

@@ -3,6 +3,7 @@ import {WatchClient} from '../../changes/protocol/client.ts';
 import {subprotocol} from '../../changes/protocol/messages.ts';
 import type {Clock} from '../../clock.ts';
 import type {KubeObject} from '../../object.ts';
+import {collect} from '../connection.ts';
 import {HttpClient} from '../http-client.ts';
 import {Informer, type InformerOptions} from '../informer.ts';
 import {BestWatches, HttpWatches, SocketWatches, type WatchListener, type WatchSource, type WatchTarget} from '../watches.ts';
@@ -53,8 +54,8 @@ class NodeClient extends HttpClient implements KubeClient {
     this.namespace = credentials.namespace;
     const http = new HttpWatches(this, Math.random);
     const find = async (): Promise<WatchSource | undefined> => {
-      const client = await findWatchClient(this, credentials);
-      return client && new SocketWatches(client);
+      const found = await findWatchSocket(this, credentials);
+      return found && new SocketWatches(found.client);
     };
     this.#watches = watches === 'http' ? http : new BestWatches(http, find, clientClock);
   }
@@ -73,23 +74,30 @@ class NodeClient extends HttpClient implements KubeClient {
   }
 }
 
-/** Undefined where the server does not offer the watch protocol. */
-export async function findWatchClient(client: HttpClient, credentials: Credentials): Promise<WatchClient | undefined> {
+export interface WatchSocket {
+  client: WatchClient;
+  /** On another host than the API: in front of that stands a gateway. */
+  elsewhere: boolean;
+}
+
+/** Undefined where the server does not offer the watch protocol. @throws Error when it cannot be asked */
+export async function findWatchSocket(client: HttpClient, credentials: Credentials): Promise<WatchSocket | undefined> {
   // Who speaks for others must do so with each request: a connection is of one user.
   if ((await credentials.present()).headers) return undefined;
   const reply = await client.connection.send({method: 'GET', path: '/version'});
   const offered = reply.headers['watch-socket'];
-  reply.discard();
+  await collect(reply);
   const [address, protocol] = (typeof offered === 'string' ? offered : '').split(' ');
   if (!address || protocol !== subprotocol) return undefined;
   const {url} = client.connection;
   const absolute = new URL(address.startsWith('/') ? `${url}${address}` : address);
   // Whatever the server says: a credential that was shown under TLS is not shown without.
   absolute.protocol = url.startsWith('https:') ? 'wss:' : absolute.protocol.replace('http', 'ws');
-  return new WatchClient({
+  const watches = new WatchClient({
     dial: (events) => dial(absolute.href, credentials, events),
     token: async () => /^Bearer (.+)$/.exec((await credentials.present()).authorization ?? '')?.[1],
     clock: clientClock,
     random: Math.random,
   });
+  return {client: watches, elsewhere: absolute.host !== new URL(url).host};
 }

@@ -1,5 +1,5 @@
 /** A client's transport over Node's HTTP/1.1: connections are kept, watches have theirs for themselves, a refused credential is read anew once. */
-import {type Agent, type IncomingMessage, Agent as PlainAgent, request as plainRequest} from 'node:http';
+import {type Agent, type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest} from 'node:http';
 import {Agent as TlsAgent, request as tlsRequest} from 'node:https';
 import type {ConnectionOptions} from 'node:tls';
 import type {Connection, Reply, Request} from '../connection.ts';
@@ -45,24 +45,34 @@ export class HttpConnection implements Connection {
     this.#agents?.endless.destroy();
   }
 
+  /** A request on its way, for whoever has a body to stream to it. Headers of its own that speak of who asks are left as they are. */
+  async begin({method, path, headers, endless, signal}: Omit<Request, 'body' | 'headers'> & {headers: object}): Promise<ClientRequest> {
+    return this.#call({method, path, headers, ...(endless && {endless}), signal}, await this.#credentials.present());
+  }
+
   #once(request: Request, presented: Presented): Promise<Reply> {
-    const {method, path, body, signal, endless} = request;
-    const agents = this.#agentsFor(presented);
-    const headers: Record<string, string> = {...request.headers, ...presented.headers};
-    if (presented.authorization !== undefined) headers['authorization'] = presented.authorization;
     return new Promise((resolve, reject) => {
-      const call = (this.#isTls ? tlsRequest : plainRequest)(
-        `${this.url}${path}`,
-        {method, headers, agent: endless ? agents.endless : agents.short, ...(signal && {signal}), timeout: answerMs},
-        (message) => {
-          // A watch may be quiet; TCP's own keep-alive finds a dead peer.
-          if (endless) call.setTimeout(0);
-          resolve(replyOf(message));
-        },
-      );
+      const call = this.#call({...request, headers: request.headers ?? {}}, presented);
+      call.on('response', (message) => {
+        // A watch may be quiet; TCP's own keep-alive finds a dead peer.
+        if (request.endless) call.setTimeout(0);
+        resolve(replyOf(message));
+      });
       call.on('timeout', () => call.destroy(new Error('no answer in time')));
       call.on('error', reject);
-      call.end(body);
+      call.end(request.body);
+    });
+  }
+
+  #call({method, path, headers, signal, endless}: Omit<Request, 'headers'> & {headers: object}, presented: Presented): ClientRequest {
+    const agents = this.#agentsFor(presented);
+    const {authorization} = presented;
+    return (this.#isTls ? tlsRequest : plainRequest)(`${this.url}${path}`, {
+      method,
+      headers: {...presented.headers, ...(authorization !== undefined && {authorization}), ...headers},
+      agent: endless ? agents.endless : agents.short,
+      ...(signal && {signal}),
+      ...(!endless && {timeout: answerMs}),
     });
   }
 
