@@ -13,6 +13,8 @@ export interface World {
   types: readonly string[];
   namespaces: number;
   names: number;
+  /** Between two calls of a client; some turns of the event loop otherwise. */
+  pause?(): Promise<void>;
 }
 
 const pick = <T>({random}: World, list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -20,6 +22,7 @@ const someKey = (world: World): string => `n${Math.floor(world.random() * world.
 export const nextTurn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 async function pause(world: World): Promise<void> {
+  if (world.pause) return world.pause();
   for (let turns = Math.floor(world.random() * 4); turns >= 0; turns--) await nextTurn();
 }
 
@@ -27,12 +30,10 @@ const isRefusal = (error: unknown): boolean => isStoreError(error) && ['Exists',
 /** Refused for now, or closed for a restart. Anything else a client does not expect. */
 const mayRetry = (error: unknown): boolean => isStoreError(error, 'Unavailable');
 
-let writers = 0;
-
 /** Creates, replaces and deletes what it last knew of, so that it is often wrong. */
 export async function writer(world: World): Promise<void> {
   const {history, random} = world;
-  const name = `w${writers++}`;
+  const name = `w${history.writers++}`;
   const known = new Map<string, Revision>();
   for (let count = 0; world.running(); count++) {
     const type = pick(world, world.types);

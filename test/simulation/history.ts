@@ -4,10 +4,11 @@
  */
 
 import type {Change, Revision, Stored} from '../../shared/storage/contract.ts';
+import {seededRandom} from '../../shared/storage/faults.ts';
 
 export class BrokenPromise extends Error {}
 
-const broken = (promise: string, detail: unknown): never => {
+export const broken = (promise: string, detail: unknown): never => {
   throw new BrokenPromise(`${promise}: ${JSON.stringify(detail)}`);
 };
 
@@ -48,7 +49,28 @@ export interface WatchSeen {
   changes: readonly Change[];
 }
 
-export const tokenOf = ({image}: {image: Uint8Array}): string => Buffer.from(image).toString();
+/** An image is its token, or its token and what is `padded` to it. */
+export function tokenOf({image}: {image: Uint8Array}): string {
+  const text = Buffer.from(image).toString();
+  const end = text.indexOf('|');
+  if (end < 0) return text;
+  const token = text.slice(0, end);
+  return text === padded(token, text.length) ? token : broken('an image is whole', {token, bytes: text.length});
+}
+
+/** A token with as many characters behind it as make this length, none like the other. */
+export function padded(token: string, length: number): string {
+  const random = seededRandom(length + token.length + Number.parseInt(token.replace(/\D/g, '') || '0', 10));
+  const parts = [`${token}|`];
+  for (let left = length - token.length - 1; left > 0; left -= 6) {
+    const part = Math.floor(random() * 36 ** 6)
+      .toString(36)
+      .padStart(6, '0');
+    parts.push(left < 6 ? part.slice(0, left) : part);
+  }
+  return parts.join('');
+}
+
 export const itemOf = (stored: Stored) => ({key: stored.key, revision: stored.revision, token: tokenOf(stored)});
 
 export class History {
@@ -59,6 +81,14 @@ export class History {
   readonly watches: WatchSeen[] = [];
   /** Every change of each type, as an undisturbed subscriber heard it. */
   readonly archive = new Map<string, Change[]>();
+  /** How many writers there were: each has a number of its own. */
+  writers = 0;
+  /** Types with the same counter share its revisions. */
+  readonly #counterOf: (type: string) => string;
+
+  constructor(counterOf: (type: string) => string = () => '') {
+    this.#counterOf = counterOf;
+  }
 
   now(): number {
     return ++this.#time;
@@ -74,15 +104,16 @@ export class History {
   }
 
   #checkArchive(): void {
-    const used = new Set<Revision>();
+    const used = new Set<string>();
     for (const [type, changes] of this.archive) {
       let last = 0;
       const live = new Map<string, Change>();
       for (const change of changes) {
         const {key, revision, operation, previousRevision, previousIndex} = change;
         if (revision <= last) broken('revisions increase', {type, last, revision});
-        if (used.has(revision)) broken('a revision names one change', {type, revision});
-        used.add(revision);
+        const id = `${this.#counterOf(type)} ${revision}`;
+        if (used.has(id)) broken('a revision names one change', {type, revision});
+        used.add(id);
         last = revision;
         const before = live.get(key);
         if (previousRevision !== (before?.revision ?? 0))
@@ -182,8 +213,14 @@ export class History {
     if (JSON.stringify(items) !== JSON.stringify(this.#stateAt(type, prefix, revision)))
       broken('a list is the exact state at its revision', {...list, items: items.length});
     if (exact) return;
+    const counter = this.#counterOf(type);
     for (const write of this.writes)
-      if (typeof write.outcome === 'object' && write.ended < list.began && write.outcome.revision > revision)
+      if (
+        typeof write.outcome === 'object' &&
+        write.ended < list.began &&
+        write.outcome.revision > revision &&
+        this.#counterOf(write.type) === counter
+      )
         broken('a list is not older than what was acknowledged before it', {...list, items: items.length, write});
   }
 

@@ -78,6 +78,8 @@ interface Spent {
 export class DynamoDouble implements DynamoCalls, TableCalls {
   /** Filled when it is there: each call with what it cost. */
   metered: Metered[] | undefined;
+  /** Calls under way within the database: time must not leap meanwhile, it does not take that long. */
+  underWay = 0;
   readonly #tables = new Map<string, Table>();
   readonly #tokens: Tokens;
   readonly #partitions: Partitions | undefined;
@@ -463,6 +465,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
   async #metered<T>(verb: string, signal: AbortSignal | undefined, call: (spent: Spent) => Promise<T>): Promise<T> {
     const spent = {readUnits: 0, writeUnits: 0};
     if (signal?.aborted) throw Object.assign(new Error('Request aborted'), {name: 'AbortError'});
+    this.underWay++;
     try {
       const answer = await call(spent);
       this.metered?.push({verb, ...spent});
@@ -470,6 +473,8 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     } catch (error) {
       this.metered?.push({verb, ...spent, error: (error as Error).name});
       throw error;
+    } finally {
+      this.underWay--;
     }
   }
 

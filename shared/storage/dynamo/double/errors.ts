@@ -47,6 +47,8 @@ export const throughputExceeded = (): DynamoError =>
 
 export const internalError = (): DynamoError => new DynamoError('InternalServerError', 'Internal server error', {status: 500});
 
+export const expiredSignature = (): DynamoError => new DynamoError('InvalidSignatureException', 'Signature expired');
+
 /** What the SDK's request handler says when the answer does not come. */
 export const timedOut = (): Error => Object.assign(new Error('Request did not complete in time'), {name: 'TimeoutError'});
 
