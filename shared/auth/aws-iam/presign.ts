@@ -47,7 +47,7 @@ export async function clusterToken(options: PresignOptions & {cluster: string}):
 }
 
 /** As the signer wants a digest. */
-class Sha256 {
+export class Sha256 {
   #hash: Hash | Hmac;
   readonly #fresh: () => Hash | Hmac;
 
