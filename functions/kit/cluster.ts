@@ -38,7 +38,10 @@ export function clusterOf(name: FunctionName, parts: PartsOf): OwnCluster {
 
 async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<Cluster> {
   const environment = own.environment();
-  const [store, parameters] = await Promise.all([doors.openStore(environment), readParameters(environment, row)]);
+  const [store, parameters] = await Promise.all([
+    doors.openStore(environment, {asks: row.trigger === 'rest'}),
+    readParameters(environment, row),
+  ]);
   const {advertise, issuer, serviceIpRange, nodePortRange, historyMs} = environment;
   const {'static-tokens': tokens, identities} = parameters;
   const options: ApiOptions = {

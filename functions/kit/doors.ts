@@ -11,7 +11,8 @@ export interface Doors {
   calls(): Promise<DynamoCalls>;
   /** Where messages to connections are posted: `https://host/stage`. */
   openSockets(endpoint: string): Promise<Sockets>;
-  openStore(environment: Environment): Promise<Store>;
+  /** `asks`: whether it looks by itself for what others wrote; who is rung knows when. */
+  openStore(environment: Environment, options: {asks: boolean}): Promise<Store>;
   /** Those that are there, decrypted. */
   readParameters(path: string, names: readonly Parameter[]): Promise<Partial<Record<Parameter, string>>>;
   /** Never over one that is there, unless it is told to. Answers whether it wrote. */
@@ -23,6 +24,10 @@ export interface Doors {
 }
 
 let calls: Promise<DynamoCalls> | undefined;
+
+const dayMs = 86_400_000;
+/** Longer than any invocation. */
+const never = {busyMs: dayMs, restMs: dayMs};
 
 /** Its timers hold the process, as the system clock's do not: where nothing else does, the runtime would end in the middle of a wait. */
 const holdingClock: Clock = {
@@ -42,7 +47,7 @@ export const doors: Doors = {
     const {openSockets} = await import('./sockets.ts');
     return openSockets(endpoint, doors.clock);
   },
-  async openStore({cluster, objectsTable, logTable, historyMs}) {
+  async openStore({cluster, objectsTable, logTable, historyMs}, {asks}) {
     const [client, {openDynamo}] = await Promise.all([doors.calls(), import('../../shared/storage/dynamo/open.ts')]);
     return openDynamo({
       client,
@@ -50,6 +55,7 @@ export const doors: Doors = {
       cluster,
       clock: doors.clock,
       ...(historyMs !== undefined && {historyMs}),
+      ...(!asks && {poll: never}),
     });
   },
   async readParameters(path, names) {

@@ -59,8 +59,8 @@ async function sendAll(parts: SocketParts, type: string, holder: string, first: 
       const through = page.length < pageChanges ? head : page[page.length - 1]!.revision;
       if (page.length > 0) await send(parts, type, page, feeds);
       position = through;
-      // Somebody took us for dead and sends the same again: that is passed over by who gets it twice.
-      if (!(await connections.advance(type, holder, {position}, leaseMs))) return;
+      // The last page's end is told by letting go. Somebody took us for dead and sends the same again: that is passed over by who gets it twice.
+      if (position < head && !(await connections.advance(type, holder, {position}, leaseMs))) return;
     }
     // As of before the head was asked for: who rang since then may have changes behind it.
     if (await connections.release(type, holder, {position, rings})) return;

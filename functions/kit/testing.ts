@@ -1,6 +1,10 @@
 /** Functions over a store in memory, for tests: the doors of the kit, and events as API Gateway sends them. */
-import {ManualClock} from '../../shared/clock.ts';
+import {newKey} from '../../shared/auth/certificate-authority.ts';
+import {type Clock, ManualClock} from '../../shared/clock.ts';
 import type {Store} from '../../shared/storage/contract.ts';
+import {DynamoDouble, type Written} from '../../shared/storage/dynamo/double/double.ts';
+import {openDynamo} from '../../shared/storage/dynamo/open.ts';
+import {createTables} from '../../shared/storage/dynamo/tables.ts';
 import {openMemory} from '../../shared/storage/embedded/open.ts';
 import type {Parameter} from '../functions.ts';
 import {type Doors, doors} from './doors.ts';
@@ -55,6 +59,64 @@ export async function installDoors(more: Partial<Omit<Doors, 'clock'>> = {}): Pr
   };
   Object.assign(doors, own);
   return own;
+}
+
+/** The engine over a double of the three tables, and what the stream of the log holds: emptied by who hands it on. */
+export async function installTables({
+  clock,
+  ...more
+}: Partial<Doors> & {clock: Clock}): Promise<TestDoors & {double: DynamoDouble; records: object[]}> {
+  const double = new DynamoDouble({now: () => clock.now()});
+  await createTables(double, {objects: 'objects', log: 'log'});
+  await double.createTable({
+    TableName: 'connections',
+    KeySchema: [
+      {AttributeName: 'pk', KeyType: 'HASH'},
+      {AttributeName: 'sk', KeyType: 'RANGE'},
+    ],
+    AttributeDefinitions: [
+      {AttributeName: 'pk', AttributeType: 'S'},
+      {AttributeName: 'sk', AttributeType: 'S'},
+    ],
+    BillingMode: 'PAY_PER_REQUEST',
+  });
+  const records: object[] = [];
+  let sequence = 0;
+  double.onWrite((written) => {
+    const record = recordOf(written, ++sequence);
+    if (record) records.push(record);
+  });
+  const own = await installDoors({
+    calls: async () => double,
+    openStore: ({cluster, objectsTable, logTable}) =>
+      openDynamo({client: double, tables: {objects: objectsTable, log: logTable}, cluster, clock}),
+    ...more,
+  });
+  // Each would make and publish one of its own.
+  own.parameters.set('service-account-key', newKey());
+  doors.clock = clock;
+  return Object.assign(own, {double, records});
+}
+
+/** https://docs.aws.amazon.com/lambda/latest/dg/with-ddb.html#events-sample-dynamodb, in which bytes are base64. */
+function recordOf({table, keys, item}: Written, sequence: number): object | undefined {
+  if (table !== 'log' || !item) return undefined;
+  const inJson = Object.entries(item).map(([name, value]) => [name, value.B ? {B: Buffer.from(value.B).toString('base64')} : value]);
+  return {
+    eventID: `c4ca4238a0b923820dcc509a6f75849b${sequence}`,
+    eventName: 'INSERT',
+    eventVersion: '1.1',
+    eventSource: 'aws:dynamodb',
+    awsRegion: 'us-east-1',
+    dynamodb: {
+      Keys: keys,
+      NewImage: Object.fromEntries(inJson),
+      SequenceNumber: String(sequence).padStart(21, '4'),
+      SizeBytes: 26,
+      StreamViewType: 'NEW_IMAGE',
+    },
+    eventSourceARN: 'arn:aws:dynamodb:us-east-1:123456789012:table/log/stream/2026-11-21T00:00:00.000',
+  };
 }
 
 interface EventOptions {

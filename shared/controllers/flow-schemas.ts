@@ -41,6 +41,11 @@ export class FlowSchemaController {
     });
   }
 
+  /** See Queue. */
+  settled(signal: AbortSignal): Promise<boolean> {
+    return this.#queue.settled(signal);
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop();
   }

@@ -61,6 +61,11 @@ export class GarbageCollector {
     this.#early.clear();
   }
 
+  /** See Queue. */
+  settled(signal: AbortSignal): Promise<boolean> {
+    return this.#queue.settled(signal);
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop();
   }

@@ -49,6 +49,17 @@ export class NamespaceController {
     });
   }
 
+  /** For those who are not there when it is time to look again: all that are on their way out, now. */
+  async lookAgain(): Promise<void> {
+    for (const {metadata} of (await this.#caches.of('namespaces')).values())
+      if (metadata.deletionTimestamp) this.#queue.add(metadata.name!);
+  }
+
+  /** See Queue. */
+  settled(signal: AbortSignal): Promise<boolean> {
+    return this.#queue.settled(signal);
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop();
   }

@@ -46,6 +46,16 @@ export class Queue {
     );
   }
 
+  /** Resolves when nothing is left that could be done now; true when all of it succeeded, false when `signal` came first. */
+  async settled(signal: AbortSignal): Promise<boolean> {
+    while (this.#waiting.size > 0 || this.#running.size > 0 || this.#failures.size > 0) {
+      if (signal.aborted) return false;
+      const due = new Promise<void>((resolve) => void this.#clock.after(firstBackoffMs, resolve));
+      await (this.#running.size > 0 ? Promise.race(this.#running.values()) : due);
+    }
+    return true;
+  }
+
   /** No new work is begun; what runs is waited for. */
   async stop(): Promise<void> {
     this.#stopped = true;

@@ -37,7 +37,8 @@ export class Retention {
   async run(): Promise<void> {
     const {store, clock, historyMs} = this.#options;
     await this.#expireEvents(clock.now() - eventTtlMs);
-    await store.compactBefore(clock.now() - historyMs);
+    if (store.maintain) await store.maintain();
+    else await store.compactBefore(clock.now() - historyMs);
   }
 
   async #expireEvents(before: number): Promise<void> {

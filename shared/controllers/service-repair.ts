@@ -22,7 +22,7 @@ export class ServiceRepair {
   start(): void {
     const {clock, log} = this.#options;
     const round = () => {
-      this.#running = this.#run().catch((error: unknown) =>
+      this.#running = this.run().catch((error: unknown) =>
         log.warn({error: String(error)}, 'repair of service addresses will be tried again'),
       );
       this.#cancel = clock.after(intervalMs, round);
@@ -35,7 +35,7 @@ export class ServiceRepair {
     await this.#running;
   }
 
-  async #run(): Promise<void> {
+  async run(): Promise<void> {
     const {allocator, caches, log} = this.#options;
     const {claimed, released, suspects} = await allocator.repair([...(await caches.of('services')).values()], this.#suspects);
     this.#suspects = suspects;

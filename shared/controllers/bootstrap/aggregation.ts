@@ -47,6 +47,11 @@ export class AggregationController {
     started = true;
   }
 
+  /** See Queue. */
+  settled(signal: AbortSignal): Promise<boolean> {
+    return this.#queue.settled(signal);
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop();
   }

@@ -92,6 +92,11 @@ export class NamespaceContent {
     configMaps.onChange(follow(rootCaName));
   }
 
+  /** See Queue. */
+  settled(signal: AbortSignal): Promise<boolean> {
+    return this.#queue.settled(signal);
+  }
+
   stop(): Promise<void> {
     return this.#queue.stop();
   }
