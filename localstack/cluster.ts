@@ -75,7 +75,7 @@ export interface Parts {
   createApi(options: ApiOptions): Api;
   openEmbedded(options: {path: string}): Promise<Store>;
   openMemory(): Promise<Store>;
-  openDynamo(options: DynamoOptions): Promise<Store>;
+  openDynamo(options: DynamoOptions & {historyMs?: number}): Promise<Store>;
 }
 
 const defaultClusterIpRange = '10.0.0.0/24';
@@ -114,8 +114,8 @@ export async function startClusterFrom(parts: Parts, options: ClusterOptions = {
   }
 }
 
-function openStore(parts: Parts, {dynamo, inMemory}: ClusterOptions, data: string): Promise<Store> {
-  if (dynamo) return parts.openDynamo(dynamo);
+function openStore(parts: Parts, {dynamo, inMemory, watchHistoryMs}: ClusterOptions, data: string): Promise<Store> {
+  if (dynamo) return parts.openDynamo({...dynamo, ...(watchHistoryMs !== undefined && {historyMs: watchHistoryMs})});
   return inMemory ? parts.openMemory() : parts.openEmbedded({path: join(data, 'store')});
 }
 

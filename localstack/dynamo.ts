@@ -7,7 +7,7 @@ const anyCredentials = {accessKeyId: 'local', secretAccessKey: 'local'};
 const anyRegion = 'us-east-1';
 
 /** @throws StoreError Unavailable (nobody answers there, or there are no tables), NewerFormat */
-export async function openDynamo({endpoint, region, tablePrefix}: DynamoOptions): Promise<Store> {
+export async function openDynamo({endpoint, region, tablePrefix, historyMs}: DynamoOptions & {historyMs?: number}): Promise<Store> {
   // That the SDK will need a newer Node one day is ours to heed, not the user's to read at each start.
   process.env['AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED'] ??= 'true';
   const [{awsCalls}, {openDynamo: open}, {createTables, tablesOf}] = await Promise.all([
@@ -23,7 +23,7 @@ export async function openDynamo({endpoint, region, tablePrefix}: DynamoOptions)
   const tables = tablesOf(tablePrefix);
   try {
     if (endpoint !== undefined) await createTables(client, tables);
-    return await open({client, tables});
+    return await open({client, tables, ...(historyMs !== undefined && {historyMs})});
   } catch (error) {
     client.destroy();
     if (error instanceof StoreError) throw error;

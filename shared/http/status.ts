@@ -13,6 +13,8 @@ export function statusOf(error: unknown): StatusError {
         return tooLargeResourceVersion('unknown', error.revision ?? 0);
       case 'TooLarge':
         return tooLarge(error.message);
+      // Configuration that changed with each beginning.
+      case 'ConfigurationMoved':
       case 'Unavailable':
         return tooManyRequests(error.message, 1);
       case 'OutcomeUnknown':

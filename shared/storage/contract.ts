@@ -134,6 +134,11 @@ export interface Store {
   compact(through: Revision): Promise<void>;
   /** Forgets history older than `before` (ms since the epoch). Returns the revision compacted through. */
   compactBefore(before: number): Promise<Revision>;
+  /**
+   * What an engine over a service has to do beside its calls: to close logs, forget what is older than it serves, sweep what was left.
+   * Stops after `budgetMs`; the next call goes on. Where it exists it stands in for compactBefore.
+   */
+  maintain?(budgetMs?: number): Promise<void>;
   /** Types that hold at least one object, with how many. */
   counts(): Promise<Map<string, number>>;
   /** An independent in-memory store with the same content and history. */
