@@ -25,7 +25,8 @@ export async function bootstrap(deployment: Deployment): Promise<void> {
   await cdk(deployment, ['bootstrap', `aws://${accountId}/${region}`]);
 }
 
-export async function deploy(deployment: Deployment): Promise<Outputs> {
+/** `assembly`: the folder that the app's synthesis goes to, and where an app is given, may come from. */
+export async function deploy(deployment: Deployment, assembly: string): Promise<Outputs> {
   const file = join(deployment.folder, 'outputs.json');
   const parameters = Object.entries(deployment.parameters).flatMap(([name, value]) => ['--parameters', `${name}=${value}`]);
   await cdk(deployment, [
@@ -36,8 +37,7 @@ export async function deploy(deployment: Deployment): Promise<Outputs> {
     ...parameters,
     '--outputs-file',
     file,
-    '--output',
-    join(deployment.folder, 'cdk.out'),
+    ...(deployment.app === assembly ? [] : ['--output', assembly]),
   ]);
   const stacks = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs>;
   return Object.assign({}, ...Object.values(stacks));

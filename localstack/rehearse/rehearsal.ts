@@ -2,7 +2,7 @@
  * A rehearsal: the CDK app deployed for real into an emulator, its functions under the real Lambda runtime behind a REST and a WebSocket
  * API of our own, which do as AWS documents where the emulator does not. Everything listens on loopback and ends with it.
  */
-import {mkdirSync} from 'node:fs';
+import {existsSync, mkdirSync} from 'node:fs';
 import {writeFile} from 'node:fs/promises';
 import {createServer, type Server} from 'node:https';
 import type {AddressInfo} from 'node:net';
@@ -48,6 +48,8 @@ export interface Rehearsal {
   outputs: Outputs;
   /** Where any AWS client finds the emulator; what functions ask of it is recorded. */
   endpoint: string;
+  /** What was deployed last, synthesized: the `app` of a redeployment that takes back what came after it. */
+  assembly: string;
   calls(): RecordedCall[];
   environments(): Promise<readonly Environment[]>;
   coldStarts(): Promise<Record<string, number>>;
@@ -153,7 +155,13 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
     await Promise.all((await controlPlane.functionNames()).map((name) => functions!.refresh(name)));
   };
   await bootstrap({...deployment, context: options.context ?? {}});
-  let outputs = await deploy({...deployment, context: options.context ?? {}});
+  let deployments = 0;
+  let assembly = '';
+  const deployOnce = (change: {context?: Record<string, string>; app?: string}): Promise<Outputs> => {
+    assembly = change.app && existsSync(join(change.app, 'manifest.json')) ? change.app : join(folder, `cdk.out-${deployments++}`);
+    return deploy({...deployment, context: {...options.context, ...change.context}, ...(change.app && {app: change.app})}, assembly);
+  };
+  let outputs = await deployOnce({});
   await readDeployed();
 
   const kubeconfig = join(folder, 'kubeconfig');
@@ -167,11 +175,14 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
       return outputs;
     },
     endpoint,
+    get assembly() {
+      return assembly;
+    },
     calls: () => recorder.calls,
     environments: () => functions!.environments(),
     coldStarts: () => functions!.coldStarts(),
     async redeploy(change) {
-      outputs = await deploy({...deployment, context: {...options.context, ...change.context}, ...(change.app && {app: change.app})});
+      outputs = await deployOnce(change);
       await readDeployed();
       return outputs;
     },

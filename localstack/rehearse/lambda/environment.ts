@@ -20,8 +20,8 @@ export interface Host {
   ended(pid: number): void;
 }
 
-/** Lambda's own limit for the time until the first invocation can be taken. */
-const initLimitMs = 10_000;
+/** Until the first invocation can be taken. Lambda's own limit is 10 s, of a processor that is not shared. */
+const initLimitMs = 40_000;
 /** Of a function's memory. */
 const heapShare = 0.9;
 

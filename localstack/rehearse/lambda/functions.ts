@@ -3,12 +3,14 @@ import {execFile} from 'node:child_process';
 import {createHash} from 'node:crypto';
 import {existsSync} from 'node:fs';
 import {mkdir, rename, writeFile} from 'node:fs/promises';
+import {availableParallelism} from 'node:os';
 import {join} from 'node:path';
 import {promisify} from 'node:util';
 import type {DeployedFunction} from '../emulator/control-plane.ts';
 import {Environment, type Host} from './environment.ts';
 import {Pool} from './pool.ts';
 import type {Answer, StreamSink} from './runtime-api.ts';
+import {StartGate} from './start-gate.ts';
 
 const run = promisify(execFile);
 
@@ -33,6 +35,7 @@ export class Functions {
   readonly #options: FunctionsOptions;
   readonly #served = new Map<string, Promise<Served>>();
   readonly #retired: Pool[] = [];
+  readonly #gate = new StartGate(Math.max(2, availableParallelism()));
 
   constructor(options: FunctionsOptions) {
     this.#options = options;
@@ -90,7 +93,7 @@ export class Functions {
     const folder = await this.#unpack(deployed);
     const variables = {...deployed.variables, ...this.#options.variables(deployed)};
     const start = (): Environment => new Environment({...deployed, variables}, folder, host);
-    return {deployed, pool: new Pool({start, reserved: deployed.reservedConcurrency, most})};
+    return {deployed, pool: new Pool({start, reserved: deployed.reservedConcurrency, most, gate: this.#gate})};
   }
 
   async #unpack({name, codeUrl, revision}: DeployedFunction): Promise<string> {

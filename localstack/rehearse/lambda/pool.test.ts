@@ -7,16 +7,19 @@ import {Environment, type Host} from './environment.ts';
 import type {FunctionConfig} from './function-config.ts';
 import {Pool, Throttled} from './pool.ts';
 import type {FunctionError, Prelude} from './runtime-api.ts';
+import {StartGate} from './start-gate.ts';
 
 const runtimeClient = fileURLToPath(new URL('./testing/runtime.mjs', import.meta.url));
 let folder: string;
 let pools: Pool[];
 let alive: Set<number>;
+let gate: StartGate;
 
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'pool-'));
   pools = [];
   alive = new Set();
+  gate = new StartGate(2);
 });
 
 afterEach(async () => {
@@ -45,7 +48,7 @@ function poolOf(config: Partial<FunctionConfig> = {}, most = 4): Pool {
     reservedConcurrency: undefined,
     ...config,
   };
-  const pool = new Pool({start: () => new Environment(whole, folder, host), reserved: whole.reservedConcurrency, most});
+  const pool = new Pool({start: () => new Environment(whole, folder, host), reserved: whole.reservedConcurrency, most, gate});
   pools.push(pool);
   return pool;
 }
@@ -81,6 +84,14 @@ test('more than the machine bears wait for one another', async () => {
   const pool = poolOf({}, 1);
   const answers = await Promise.all([ask(pool, {}), ask(pool, {}), ask(pool, {})]);
   expect(answers.map(({invocations}) => invocations)).toEqual([1, 2, 3]);
+});
+
+test('who waits for a start takes what comes free first', async () => {
+  gate = new StartGate(1);
+  const pool = poolOf();
+  const answers = await Promise.all(Array.from({length: 20}, () => ask(pool, {})));
+  expect(answers).toHaveLength(20);
+  expect(pool.coldStarts).toBeLessThanOrEqual(4);
 });
 
 test('more than the reservation are throttled', async () => {

@@ -4,6 +4,7 @@
  */
 import type {Environment} from './environment.ts';
 import {type Answer, FunctionError, type StreamSink} from './runtime-api.ts';
+import type {StartGate} from './start-gate.ts';
 
 export interface PoolOptions {
   start(): Environment;
@@ -11,6 +12,7 @@ export interface PoolOptions {
   reserved?: number | undefined;
   /** Environments of this function that this machine bears. */
   most: number;
+  gate: StartGate;
 }
 
 export class Throttled extends Error {}
@@ -19,7 +21,7 @@ export class Pool {
   readonly #options: PoolOptions;
   readonly #idle: Environment[] = [];
   readonly #all = new Set<Environment>();
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<() => void>();
   #underway = 0;
   #coldStarts = 0;
   #closed = false;
@@ -60,8 +62,8 @@ export class Pool {
       const idle = this.#idle.pop();
       if (idle && !idle.dead) return idle;
       if (idle) continue;
-      if (this.#all.size < this.#options.most) return this.#start();
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
+      if (this.#all.size < this.#options.most && this.#options.gate.enter()) return this.#start();
+      await this.#change();
     }
   }
 
@@ -71,10 +73,34 @@ export class Pool {
     this.#all.add(environment);
     void environment.gone.then(() => {
       this.#all.delete(environment);
-      this.#waiting.shift()?.();
+      this.#wakeOne();
     });
-    await environment.ready();
+    try {
+      await environment.ready();
+    } finally {
+      this.#options.gate.leave();
+    }
     return environment;
+  }
+
+  /** Something may be there to be taken: an environment, or room for another. */
+  #change(): Promise<void> {
+    return new Promise((resolve) => {
+      const wake = (): void => {
+        cancel();
+        this.#waiting.delete(wake);
+        resolve();
+      };
+      const cancel = this.#options.gate.onRoom(wake);
+      this.#waiting.add(wake);
+    });
+  }
+
+  #wakeOne(): void {
+    for (const wake of this.#waiting) {
+      wake();
+      return;
+    }
   }
 
   async #giveBack(environment: Environment): Promise<void> {
@@ -82,14 +108,14 @@ export class Pool {
     if (environment.dead) return;
     if (this.#closed) environment.kill();
     else this.#idle.push(environment);
-    this.#waiting.shift()?.();
+    this.#wakeOne();
   }
 
   /** No more invocations: those under way end by themselves, idle environments at once. */
   retire(): void {
     this.#closed = true;
     for (const environment of this.#idle.splice(0)) environment.kill();
-    for (const wake of this.#waiting.splice(0)) wake();
+    for (const wake of [...this.#waiting]) wake();
   }
 
   async close(): Promise<void> {

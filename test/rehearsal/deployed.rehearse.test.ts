@@ -1,0 +1,119 @@
+/** The CDK app, deployed for real into the emulator, its bundles under the real Lambda runtime: what clients see of it. */
+import {execFile, spawn} from 'node:child_process';
+import {mkdtempSync, rmSync} from 'node:fs';
+import {get} from 'node:https';
+import {tmpdir} from 'node:os';
+import {join} from 'node:path';
+import {setTimeout as pass} from 'node:timers/promises';
+import {fileURLToPath} from 'node:url';
+import {promisify} from 'node:util';
+import {afterAll, beforeAll, expect, test} from 'vitest';
+import {startChaos} from '../../localstack/rehearse/chaos.ts';
+import {type Rehearsal, startRehearsal} from '../../localstack/rehearse/rehearsal.ts';
+import {findToolchain} from '../../localstack/rehearse/toolchain.ts';
+import {informer, kubectl} from '../stories/programs.ts';
+import {startInformer} from './informer.ts';
+
+const run = promisify(execFile);
+const root = fileURLToPath(new URL('../..', import.meta.url));
+const deployLimitMs = 180_000;
+const storyLimitMs = 120_000;
+/** Long enough for a dozen environments to be taken away. */
+const stormMs = 8_000;
+
+let folder: string;
+let rehearsal: Rehearsal;
+const said: string[] = [];
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'rehearsal-'));
+  rehearsal = await startRehearsal({
+    tools: findToolchain(root),
+    folder,
+    token: 'rehearsal-token',
+    tokenFile: 'rehearsal-token,admin,admin,"system:masters"\nbob-token,bob,bob',
+    log: (line) => said.push(line),
+  });
+}, deployLimitMs);
+
+afterAll(async () => {
+  await rehearsal?.close();
+  rmSync(folder, {recursive: true, force: true, maxRetries: 3});
+}, storyLimitMs);
+
+async function kube(...args: string[]): Promise<string> {
+  const {stdout} = await run(kubectl!, ['--kubeconfig', rehearsal.kubeconfig, ...args]);
+  return stdout;
+}
+
+test.skipIf(!kubectl)('kubectl applies, gets, watches and deletes (needs kubectl)', {timeout: storyLimitMs}, async () => {
+  await kube('create', 'namespace', 'demo');
+  await kube('-n', 'demo', 'create', 'configmap', 'one', '--from-literal=a=b');
+  const watch = spawn(kubectl!, ['--kubeconfig', rehearsal.kubeconfig, '-n', 'demo', 'get', 'configmap', '--watch', '-o', 'name']);
+  let seen = '';
+  watch.stdout.on('data', (piece) => {
+    seen += piece;
+  });
+  try {
+    await expect.poll(() => seen, {timeout: 20_000}).toContain('configmap/one');
+    await kube('-n', 'demo', 'create', 'configmap', 'two', '--from-literal=c=d');
+    await expect.poll(() => seen, {timeout: 20_000}).toContain('configmap/two');
+  } finally {
+    watch.kill('SIGKILL');
+  }
+  expect(await kube('-n', 'demo', 'apply', '-f', join(root, 'test/stories/fixtures/pod.yaml'))).toContain('created');
+  await kube('-n', 'demo', 'delete', 'configmap', 'one');
+  expect(await kube('-n', 'demo', 'get', 'configmaps', '-o', 'name')).not.toContain('configmap/one');
+});
+
+test('who has no rights is told so, and who is unknown as well', async () => {
+  expect(await ask('/api/v1/secrets', 'bob-token')).toMatchObject({status: 403, object: {reason: 'Forbidden'}});
+  expect(await ask('/api/v1/secrets', 'nobody')).toMatchObject({status: 401, object: {reason: 'Unauthorized'}});
+});
+
+test.skipIf(!informer)(
+  'informers are exact while environments are taken away (needs the informers’ client)',
+  {timeout: storyLimitMs},
+  async () => {
+    const clients = [startInformer(rehearsal.kubeconfig, 'default', true), startInformer(rehearsal.kubeconfig, 'kube-public', false)];
+    try {
+      await Promise.all(clients.map(({synced}) => synced));
+      const chaos = startChaos({seed: 4, environments: () => rehearsal.environments(), everyMs: 400});
+      await pass(stormMs);
+      chaos.stop();
+      expect(chaos.killed).toBeGreaterThan(5);
+      for (const report of await Promise.all(clients.map((client) => client.report()))) {
+        expect(report).toMatchObject({lost: 0, wrong: null});
+        expect(report.written).toBeGreaterThan(5);
+      }
+    } finally {
+      for (const client of clients) client.end();
+    }
+  },
+);
+
+test('a deployment over a deployment changes functions and keeps what is stored', {timeout: deployLimitMs}, async () => {
+  const before = await ask('/api/v1/namespaces/default');
+  const environments = await rehearsal.environments();
+  const {assembly} = rehearsal;
+  await rehearsal.redeploy({context: {historySeconds: '7200'}});
+  expect(await ask('/api/v1/namespaces/default')).toEqual(before);
+  expect(environments.some(({dead}) => dead)).toBe(true);
+  // And back: what the release after it wrote must be read by the one before.
+  await rehearsal.redeploy({app: assembly});
+  expect(await ask('/api/v1/namespaces/default')).toEqual(before);
+});
+
+/** By the path that a custom domain would serve. */
+function ask(path: string, token = 'rehearsal-token'): Promise<{status: number; object: unknown}> {
+  return new Promise((done, fail) => {
+    const headers = {authorization: `Bearer ${token}`};
+    get(`${rehearsal.url}${path}`, {headers, rejectUnauthorized: false}, (answer) => {
+      let body = '';
+      answer.on('data', (piece) => {
+        body += piece;
+      });
+      answer.on('end', () => done({status: answer.statusCode ?? 0, object: JSON.parse(body)}));
+    }).on('error', fail);
+  });
+}
