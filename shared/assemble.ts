@@ -23,6 +23,7 @@ import {catalogue} from './registry/catalogue.ts';
 import type {Machine} from './registry/context.ts';
 import {Creators} from './registry/creators.ts';
 import {cachedLookups} from './registry/lookups.ts';
+import {Quotas} from './registry/quotas.ts';
 import type {ReviewServices} from './registry/reviews/review.ts';
 
 export interface Assembly {
@@ -83,7 +84,8 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
   });
   const drain = new AbortController();
   const metrics = new Metrics();
-  const lookups = cachedLookups({caches, authorizer, clock, store});
+  const quotas = new Quotas({store, caches, clock});
+  const lookups = cachedLookups({caches, authorizer, clock, store, quotas});
   const machine: Machine = {
     store,
     clock,
@@ -105,6 +107,7 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
       }) ?? absent('allocator of addresses'),
     reviews: rooms.reviews?.({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}) ?? absent('reviews'),
     creators: new Creators(),
+    quotas,
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
   };

@@ -17,6 +17,8 @@ export const maxAnnotationsBytes = 256 * 1024;
 export const maxJsonPatchOperations = 10_000;
 /** A patch that loses its race is tried again this often before the client hears of a conflict. */
 export const maxPatchRetries = 5;
+/** Who is charged for what it is about to use, and finds that others were faster. The reference's 3 do where one process charges; here many may. */
+export const maxQuotaRetries = 16;
 /** How long a read waits for a resourceVersion from the future before it answers 504. */
 export const futureRevisionWaitMs = 3_000;
 /** Below the gateways' idle limits, so that a quiet watch stays open. */

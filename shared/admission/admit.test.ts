@@ -33,6 +33,10 @@ const lookups = (answers: Partial<Lookups> = {}): Lookups => ({
   ingressClasses: () => [],
   runtimeClass: () => undefined,
   node: () => undefined,
+  pod: () => undefined,
+  deviceClasses: () => [],
+  resourceClaims: () => [],
+  quotas: () => {},
   allowed: () => false,
   ...answers,
 });

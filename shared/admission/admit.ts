@@ -1,6 +1,7 @@
 /**
  * The built-in admission plugins that are on by default, in the reference's order. Each phase runs through all of them: first those that
- * change an object, later (after validation) those that only judge. Web hooks and policies will join this chain; quota is not here yet.
+ * change an object, later (after validation) those that only judge. Web hooks and policies will join this chain. Quota comes last: it
+ * charges for what nobody else refuses.
  */
 import type {AdmissionAttributes, Phase, Plugin} from './attributes.ts';
 import {certificateApproval, certificateSigning, certificateSubjectRestriction} from './certificates.ts';
@@ -14,6 +15,7 @@ import {persistentVolumeClaimResize} from './persistent-volume-claim-resize.ts';
 import {podSecurity} from './pod-security/plugin.ts';
 import {podTopologyLabels} from './pod-topology-labels.ts';
 import {priority} from './priority.ts';
+import {resourceQuota} from './quota/plugin.ts';
 import {runtimeClass} from './runtime-class.ts';
 import {serviceAccount} from './service-account.ts';
 import {storageObjectInUseProtection} from './storage-object-in-use-protection.ts';
@@ -39,6 +41,7 @@ const plugins: readonly Plugin[] = [
   certificateSubjectRestriction,
   defaultIngressClass,
   podTopologyLabels,
+  resourceQuota,
 ];
 
 /** @throws StatusError of the first plugin that refuses: mostly 403, 404 for a namespace that does not exist. */

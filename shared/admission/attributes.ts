@@ -21,7 +21,12 @@ export interface AdmissionAttributes {
   now: number;
   /** Adds a text for the Warning header. */
   warn?(text: string): void;
+  /** Stores a quota with what it is charged now. The write itself need not happen afterwards. */
+  charge?(quota: KubeObject, used: Readonly<Record<string, string>>): Promise<Charged>;
 }
+
+/** `instead`: what stands there now, when somebody else was faster; absent when nothing does. */
+export type Charged = {done: true} | {done: false; instead?: KubeObject};
 
 export type Phase = 'mutate' | 'validate';
 

@@ -15,6 +15,7 @@ import type {Store} from '../storage/contract.ts';
 import type {ServiceAllocator} from './allocators/service.ts';
 import type {Catalogue} from './catalogue.ts';
 import type {Creators} from './creators.ts';
+import type {Quotas} from './quotas.ts';
 import type {Resource} from './resource.ts';
 
 export interface Machine {
@@ -32,6 +33,7 @@ export interface Machine {
   /** Virtual types: answered, never stored. */
   reviews: {review: Handler; token: Handler};
   creators: Creators;
+  quotas: Quotas;
   metrics: Metrics;
   continueTokenTtlMs: number;
   /** Aborts when watches are to end because the server goes. */

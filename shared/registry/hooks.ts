@@ -1,12 +1,13 @@
 /**
  * What a write of some types does besides storing an object: it claims addresses for a Service, it must not hand out more rights than
- * the writer has. `before` runs when the object is otherwise ready and may change it; what it claimed is given back when the write fails.
+ * the writer has, quotas leave a mark for those who look for them. `before` runs when the object is otherwise ready and may change it; what it claimed is given back when the write fails.
  */
 import {checkEscalation} from '../auth/rbac/escalation.ts';
 import type {WriteOptions} from '../http/write-options.ts';
 import type {KubeObject} from '../object.ts';
 import {isStoreError} from '../storage/contract.ts';
 import type {RequestContext} from './context.ts';
+import {quotaType} from './quotas.ts';
 
 export interface Claim {
   release(): Promise<void>;
@@ -53,6 +54,7 @@ export function writeHook(context: RequestContext, object: KubeObject, old: Kube
       after: async () => settle?.(),
     };
   }
+  if (resource.storageType === quotaType && !dryRun) return {before: () => machine.quotas.mark(machine.store, object)};
   if (resource.group === 'rbac.authorization.k8s.io') {
     return {
       before: async () => {
@@ -73,6 +75,8 @@ export function writeHook(context: RequestContext, object: KubeObject, old: Kube
 }
 
 export function deleteHook(context: RequestContext, old: KubeObject): Hook {
-  if (context.resource.storageType !== 'services') return none;
-  return {after: () => context.machine.allocator.release(old)};
+  const {machine, resource} = context;
+  if (resource.storageType === quotaType) return {after: () => machine.quotas.unmark(machine.store, old)};
+  if (resource.storageType !== 'services') return none;
+  return {after: () => machine.allocator.release(old)};
 }

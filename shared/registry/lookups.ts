@@ -5,6 +5,8 @@ import type {ObjectCache, ObjectCaches} from '../changes/object-cache.ts';
 import type {Clock} from '../clock.ts';
 import type {KubeObject} from '../object.ts';
 import type {Store} from '../storage/contract.ts';
+import {decodeImage} from './encode.ts';
+import type {Quotas} from './quotas.ts';
 
 /** How long a pod waits for the default service account of a namespace that was made just now. The reference waits as long. */
 const defaultAccountWaitMs = 1_000;
@@ -16,9 +18,10 @@ interface Options {
   authorizer: Authorizer;
   clock: Clock;
   store: Store;
+  quotas: Quotas;
 }
 
-export function cachedLookups({caches, authorizer, clock, store}: Options): Lookups {
+export function cachedLookups({caches, authorizer, clock, store, quotas}: Options): Lookups {
   const one = async (type: string, key: string): Promise<KubeObject | undefined> => (await caches.of(type)).get(key);
   const all = async (type: string): Promise<readonly KubeObject[]> => [...(await caches.of(type)).values()];
   const accountOf = async (key: string, isOnItsWay: boolean): Promise<KubeObject | undefined> => {
@@ -36,6 +39,14 @@ export function cachedLookups({caches, authorizer, clock, store}: Options): Look
     }
     return undefined;
   };
+  const read = async (type: string, key: string): Promise<KubeObject | undefined> => {
+    const stored = await store.read(type, key);
+    return stored && decodeImage(stored.image);
+  };
+  const scan = async (type: string, prefix: string): Promise<readonly KubeObject[]> =>
+    (await store.scan(type, {prefix})).items.map(({image}) => decodeImage(image));
+  /** No configuration: where others write too, a cache of it would be behind. */
+  const current = (type: string, key: string): Promise<KubeObject | undefined> => (store.begin ? read(type, key) : one(type, key));
   return {
     namespace: (name) => one('namespaces', name),
     serviceAccount: (namespace, name) => accountOf(`${namespace}/${name}`, name === 'default'),
@@ -44,11 +55,11 @@ export function cachedLookups({caches, authorizer, clock, store}: Options): Look
     storageClasses: () => all('storageclasses.storage.k8s.io'),
     ingressClasses: () => all('ingressclasses.networking.k8s.io'),
     runtimeClass: (name) => one('runtimeclasses.node.k8s.io', name),
-    node: async (name) => {
-      if (!store.begin) return one('nodes', name);
-      const stored = await store.read('nodes', name);
-      return stored && (JSON.parse(new TextDecoder().decode(stored.image)) as KubeObject);
-    },
+    node: (name) => current('nodes', name),
+    pod: (namespace, name) => read('pods', `${namespace}/${name}`),
+    deviceClasses: () => scan('deviceclasses.resource.k8s.io', ''),
+    resourceClaims: (namespace) => scan('resourceclaims.resource.k8s.io', `${namespace}/`),
+    quotas: (namespace, work) => quotas.of(namespace, work),
     allowed: async (attributes) => (await authorizer.authorize(attributes)).decision === 'allow',
   };
 }

@@ -126,6 +126,7 @@ async function updateOnce(
     dryRun: options.dryRun,
     now,
     warn: (text: string) => context.warnings.push(text),
+    charge: machine.quotas.charger(machine.store),
   };
   const strategyContext = {now, subresource, user};
   recordOwnership(context, options, old, object, trusted, now);

@@ -16,6 +16,7 @@ const configuration: ReadonlySet<string> = new Set([
   'namespaces',
   'priorityclasses.scheduling.k8s.io',
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',
+  'quotamarkers.internal',
   'rolebindings.rbac.authorization.k8s.io',
   'roles.rbac.authorization.k8s.io',
   'runtimeclasses.node.k8s.io',

@@ -1,4 +1,7 @@
-/** Resources of a pod as a whole, and sums over its containers: sidecars count all the time, other init containers one at a time. */
+/**
+ * Resources of a pod as a whole, and sums over its containers: sidecars count all the time, other init containers one at a time. Totals
+ * also know the pod's own amounts, its overhead, and what a resize under way still holds.
+ */
 import {type FieldError, fieldForbidden, invalid} from '../../field-errors.ts';
 import {entries, list, type Part} from './loose.ts';
 import {nanos, printQuantity} from './quantity.ts';
@@ -9,7 +12,7 @@ export type Amounts = Map<string, {amount: bigint; like: unknown}>;
 function add(sums: Amounts, given: Part): void {
   for (const [name, value] of entries(given)) {
     const before = sums.get(name);
-    sums.set(name, {amount: (before?.amount ?? 0n) + nanos(value), like: before?.like ?? value});
+    sums.set(name, {amount: (before?.amount ?? 0n) + nanos(value), like: before?.amount ? before.like : value});
   }
 }
 
@@ -36,6 +39,44 @@ export function containerTotals(spec: Part, kind: 'requests' | 'limits'): Amount
   }
   atLeast(sums, peak);
   return sums;
+}
+
+/** Resources that a pod may ask for as a whole. */
+export const isStandardPodLevel = (name: string): boolean => name === 'cpu' || name === 'memory' || isHugePages(name);
+
+/** What a pod takes altogether (`requests`), or is bound to (`limits`). */
+export function podTotals({spec, status}: Part, kind: 'requests' | 'limits'): Amounts {
+  const sums = containerTotals(held(spec, status, kind), kind);
+  for (const [name, value] of entries(spec?.resources?.[kind]))
+    if (isStandardPodLevel(name)) sums.set(name, {amount: nanos(value), like: value});
+  for (const [name, value] of entries(spec?.overhead)) if (kind === 'requests' || sums.get(name)?.amount) add(sums, {[name]: value});
+  return sums;
+}
+
+/** The spec with containers that hold more than it says, or less, because they are being resized. */
+function held(spec: Part, status: Part, kind: 'requests' | 'limits'): Part {
+  const statuses = [...list(status?.containerStatuses), ...list(status?.initContainerStatuses)].filter(({resources}) => resources);
+  if (statuses.length === 0) return spec;
+  const pending = list(status?.conditions).find(({type}) => type === 'PodResizePending');
+  const isInfeasible = pending?.reason === 'Infeasible';
+  const resized = (container: Part): Part => {
+    const found = statuses.find(({name}) => name === container.name);
+    if (!found) return container;
+    const amounts = [found.resources[kind], ...(kind === 'requests' ? [found.allocatedResources] : [])];
+    if (!isInfeasible) amounts.push(container.resources?.[kind]);
+    return {...container, resources: {[kind]: largest(amounts)}};
+  };
+  return {
+    containers: list(spec?.containers).map(resized),
+    initContainers: list(spec?.initContainers).map((container) => (container.restartPolicy === 'Always' ? resized(container) : container)),
+  };
+}
+
+function largest(lists: readonly Part[]): Record<string, unknown> {
+  const result: Record<string, unknown> = {};
+  for (const amounts of lists)
+    for (const [name, value] of entries(amounts)) if (!(name in result) || nanos(value) > nanos(result[name])) result[name] = value;
+  return result;
 }
 
 export function podLevelResources(spec: Part, path: string, specPath: string): FieldError[] {
