@@ -25,6 +25,8 @@ import type {Tables} from './tables.ts';
 const longestRing = Duration.hours(1);
 const ringRetries = 10;
 const batchSize = 100;
+/** Nobody waits for controllers as for a watch, and a ring for several changes costs as much as one for one. */
+const gathering: Partial<Record<FunctionName, Duration>> = {controllers: Duration.seconds(2)};
 /** What a ring that was lost would have caused is done by the clock. */
 const maintenanceEvery = Duration.minutes(5);
 
@@ -76,6 +78,7 @@ export class ChangeFeed extends Construct {
       // The latest may miss what comes while the mapping is made.
       startingPosition: StartingPosition.TRIM_HORIZON,
       batchSize,
+      maxBatchingWindow: gathering[name] ?? Duration.seconds(0),
       bisectBatchOnError: true,
       reportBatchItemFailures: true,
       retryAttempts: ringRetries,

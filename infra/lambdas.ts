@@ -4,7 +4,7 @@ import {Effect, PolicyDocument, PolicyStatement, Role, ServicePrincipal} from 'a
 import {Architecture, type Code, Function as Lambda, LoggingFormat, Runtime, SystemLogLevel} from 'aws-cdk-lib/aws-lambda';
 import {LogGroup, type RetentionDays} from 'aws-cdk-lib/aws-logs';
 import {Construct} from 'constructs';
-import {type FunctionName, type FunctionRow, functions, type Parameter, type Setting} from '../functions/functions.ts';
+import {type FunctionName, type FunctionRow, functions, type Setting} from '../functions/functions.ts';
 import {acknowledge} from './acknowledge.ts';
 import {type Grants, grants, type TableGrant} from './permissions.ts';
 import {stageName} from './rest-api.ts';
@@ -34,8 +34,6 @@ export interface LambdasProps {
 }
 
 export const functionNames = Object.keys(functions) as FunctionName[];
-/** What deployments make; nobody else can write it. */
-const secrets: readonly Parameter[] = functions.bootstrap.parameters;
 const rowOf = (name: FunctionName): FunctionRow => functions[name];
 
 export class Lambdas extends Construct {
@@ -111,7 +109,7 @@ function statements(scope: Construct, name: FunctionName, row: FunctionRow, logG
     allow(['logs:CreateLogStream', 'logs:PutLogEvents'], [logGroup.logGroupArn]),
     ...granted.tables.map((grant) => onTable(grant, props)),
     ...(row.parameters.length > 0 ? [allow(['ssm:GetParameters'], row.parameters.map(parameter))] : []),
-    ...(granted.writesParameters ? [allow(['ssm:GetParameters', 'ssm:PutParameter'], secrets.map(parameter))] : []),
+    ...(granted.writesParameters ? [allow(['ssm:PutParameter'], granted.writesParameters.map(parameter))] : []),
     ...(granted.connections
       ? [
           allow(

@@ -104,7 +104,7 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
   },
   {actions: ['sqs:SendMessage'], why: 'the platform sends what failed for good'},
   {
-    actions: ['dynamodb:PutItem', 'dynamodb:GetItem'],
+    actions: ['dynamodb:BatchGetItem', 'dynamodb:GetItem', 'dynamodb:PutItem'],
     only: ({resource}) => resource === 'log',
     why: 'a slot whose writer died is looked at and filled by whoever reads past it, once in a while',
   },
@@ -180,7 +180,10 @@ export function grantTable(grants: readonly Grant[]): string {
         const short = action.slice(action.indexOf(':') + 1);
         byAction.set(short, (byAction.get(short) ?? new Set()).add(kind ?? ''));
       }
-      return [...byAction].map(([action, kinds]) => `${action} ${[...kinds].join('')}`.trim()).join(', ');
+      return [...byAction]
+        .map(([action, kinds]) => `${action} ${[...kinds].sort().join('')}`.trim())
+        .sort()
+        .join(', ');
     };
     const others = own
       .filter(({resource}) => !['objects', 'log', 'connections', 'logs'].includes(resource))

@@ -5,7 +5,7 @@
  * The letter in a partition key tells the kind (shared/storage/dynamo/keys.ts), so that who reads objects cannot write them. A transaction
  * needs the actions of its parts; there is none of its own.
  */
-import type {FunctionName} from '../functions/functions.ts';
+import type {FunctionName, Parameter} from '../functions/functions.ts';
 
 export type TableName = 'objects' | 'log' | 'connections';
 
@@ -24,8 +24,8 @@ export interface Grants {
   tables: readonly TableGrant[];
   /** HTTP methods on connections of the WebSocket API. */
   connections?: readonly ('POST' | 'GET' | 'DELETE')[];
-  /** Makes parameters, not only reads them. */
-  writesParameters?: boolean;
+  /** What it makes, not only reads. */
+  writesParameters?: readonly Parameter[];
 }
 
 /**
@@ -37,7 +37,7 @@ const reads: readonly TableGrant[] = [
   {table: 'objects', actions: ['GetItem'], kinds: ['o', 's', 'c', 'm']},
   {table: 'objects', actions: ['Query'], kinds: ['o']},
   {table: 'objects', actions: ['UpdateItem'], kinds: ['s']},
-  {table: 'log', actions: ['GetItem', 'PutItem', 'Query'], kinds: ['l']},
+  {table: 'log', actions: ['BatchGetItem', 'GetItem', 'PutItem', 'Query'], kinds: ['l']},
 ];
 
 const writes: readonly TableGrant[] = [
@@ -90,5 +90,5 @@ export const grants: Record<FunctionName, Grants> = {
   },
   controllers: {tables: writes},
   maintenance: {tables: sweeps},
-  bootstrap: {tables: writes, writesParameters: true},
+  bootstrap: {tables: writes, writesParameters: ['service-account-key', 'static-tokens', 'client-ca', 'client-ca-key']},
 };
