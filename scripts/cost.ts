@@ -6,7 +6,7 @@
  *   --reads-per-second N      of one object (0)
  *   --lists-per-second N      (0)
  *   --watchers N              other programs with a WebSocket connection: controllers, proxies (0)
- *   --watchers-per-change N   connections that each change goes to (2)
+ *   --watchers-per-change N   connections that each change is sent to (1)
  *   --http-watches N          HTTP watches that are always open (0)
  *   --stored-gb N             of objects (0)
  *   --json                    as JSON

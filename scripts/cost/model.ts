@@ -29,7 +29,7 @@ export const idle: Usage = {
   writesPerSecond: 0,
   readsPerSecond: 0,
   listsPerSecond: 0,
-  watchersPerChange: 2,
+  watchersPerChange: 1,
   storedGb: 0,
 };
 
@@ -67,6 +67,12 @@ const recordBytes = 1_200;
 /** The log is kept for twice the history, and two days at least. */
 const keptSeconds = 2 * 86_400;
 const alarmMetrics = 6;
+/** Requests, failures and duration, of hours in which there is something to tell. */
+const customMetrics = 3;
+/** Controllers are rung once for what comes within it (infra/change-feed.ts). */
+const gatheringSeconds = 2;
+/** The line by which a function tells them. */
+const metricLineBytes = 420;
 /** How many requests an environment serves before it goes; each reads its parameters once. */
 const requestsPerEnvironment = 500;
 
@@ -81,10 +87,14 @@ export function bill(usage: Usage): Line[] {
   const reconnects = (connections * secondsPerMonth) / reconnectSeconds;
   const changes = writes + heartbeats;
   const posts = changes * watchersPerChange;
+  const controllerRings = changes / (1 + (changes / secondsPerMonth) * gatheringSeconds);
   const storedLog = ((changes / secondsPerMonth) * keptSeconds * recordBytes) / gb;
   const watchSeconds = httpWatches * secondsPerMonth;
 
+  const tells = writes + reads + lists + changes + connections + httpWatches > 0 ? customMetrics : 0;
+
   return [
+    line('metrics of requests', tells, 'metrics', tells * prices.customMetricMonth),
     line('alarms', alarmMetrics, 'metrics', alarmMetrics * prices.alarmMetricMonth),
     line(
       'maintenance, by the clock',
@@ -96,8 +106,8 @@ export function bill(usage: Usage): Line[] {
     line('reads of one object', reads, 'requests', reads * request('get', answerBytes)),
     line('lists', lists, 'requests', lists * request('list', listAnswerBytes)),
     line('changes to watchers: fan-out', changes, 'rings', changes * stage('fan-out', 'fan-out')),
-    line('changes to watchers: frames', posts, 'messages', posts * (prices.socketMessagesPerMillion / million + egress(answerBytes))),
-    line('changes to controllers', changes, 'rings', changes * stage('controllers', 'controllers')),
+    line('changes to watchers: frames', posts, 'messages', posts * frame()),
+    line('changes to controllers', controllerRings, 'rings', controllerRings * stage('controllers', 'controllers')),
     line('connections', connections, 'open', connections * minutesPerMonth * (prices.socketMinutesPerMillion / million)),
     line('pings and pongs', pings, 'pings', pings * ((2 * prices.socketMessagesPerMillion) / million + stage('ping', 'socket-message'))),
     line(
@@ -115,10 +125,11 @@ export function bill(usage: Usage): Line[] {
 
 export const total = (lines: readonly Line[]): number => lines.reduce((sum, {dollars}) => sum + dollars, 0);
 
-/** What a million writes more cost, with all that they cause. */
+/** What a million writes a month more cost where there are some, with all that they cause. */
 export function perMillionWrites(usage: Usage = idle): number {
   const perSecond = million / secondsPerMonth;
-  return total(bill({...usage, writesPerSecond: usage.writesPerSecond + perSecond})) - total(bill(usage));
+  const some = {...usage, writesPerSecond: usage.writesPerSecond + perSecond};
+  return total(bill({...some, writesPerSecond: some.writesPerSecond + perSecond})) - total(bill(some));
 }
 
 /** Of one write or read by itself, in dollars a million. */
@@ -155,9 +166,14 @@ function run(
   return (
     prices.functionRequestsPerMillion / million +
     gbSeconds * prices.functionGbSecond +
+    (metricLineBytes / gb) * prices.logGb +
     (readUnits * prices.readUnitsPerMillion + writeUnits * prices.writeUnitsPerMillion) / million
   );
 }
+
+/** To one connection, on a topic of its own. */
+const frame = (): number =>
+  (prices.socketMessagesPerMillion + calls.stages.topic.writeUnits * prices.writeUnitsPerMillion) / million + egress(answerBytes);
 
 /** An environment that does nothing but hold a stream open, and ask once in a while whether there is something new. */
 function openWatchSecond(): number {

@@ -27,6 +27,7 @@ export function report(usage: Usage): Report {
 function asText(usage: Usage, figures: Omit<Report, 'text'>): string {
   const rows = figures.lines.map(({what, perMonth, unit, dollars}) => [what, `${amount(perMonth)} ${unit}`, money(dollars)]);
   const verbs = (Object.keys(calls.verbs) as (keyof typeof calls.verbs)[]).map((verb) => `${verb} ${money(perMillionRequests(verb))}`);
+  const further = perMillionWrites({...idle, watchersPerChange: usage.watchersPerChange + 1}) - figures.perMillionWrites;
   return [
     table([
       ['', 'a month', '$'],
@@ -37,7 +38,7 @@ function asText(usage: Usage, figures: Omit<Report, 'text'>): string {
     '',
     `idle, besides storage                 ${money(figures.idle)} a month`,
     `idle, ${`${usage.nodes} nodes`.padEnd(31)} ${money(figures.idleWithNodes)} a month`,
-    `a million writes, all in              ${money(figures.perMillionWrites)} (each goes to ${usage.watchersPerChange} watchers)`,
+    `a million writes, all in              ${money(figures.perMillionWrites)} (sent to ${watchers(usage.watchersPerChange)}; each further one ${money(further)})`,
     `a million requests by themselves      ${verbs.join(', ')}`,
     `a dead node is known within           ${deadNodeSeconds.closed} s when its connection ends, ${deadNodeSeconds.silent / 60} min when it falls silent`,
     '',
@@ -46,6 +47,7 @@ function asText(usage: Usage, figures: Omit<Report, 'text'>): string {
   ].join('\n');
 }
 
+const watchers = (count: number): string => (count === 1 ? 'one watcher' : `${count} watchers`);
 const money = (dollars: number): string => `$${dollars.toFixed(2)}`;
 const amount = (count: number): string =>
   count >= 1e6 ? `${(count / 1e6).toFixed(2)} M` : count >= 100 ? count.toFixed(0) : String(Math.round(count * 100) / 100);
