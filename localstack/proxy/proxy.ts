@@ -24,7 +24,7 @@ export interface ProxyOptions {
   port: number;
 }
 
-export interface Proxy {
+export interface LocalProxy {
   readonly url: string;
   /** How watches go; known from the first one on, or after `look`. */
   look(): Promise<'WebSocket' | 'HTTP'>;
@@ -37,7 +37,7 @@ export interface Proxy {
 const lookAgainMs = 60_000;
 
 /** @throws the error of listen */
-export async function startProxy({credentials, host, port}: ProxyOptions): Promise<Proxy> {
+export async function startProxy({credentials, host, port}: ProxyOptions): Promise<LocalProxy> {
   const connection = new HttpConnection(credentials);
   const upstream = new Upstream(connection, credentials);
   const server = createServer((request, response) => {

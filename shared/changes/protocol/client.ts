@@ -47,7 +47,7 @@ const maxBackoffMs = 30_000;
 /** A connection that lived this long was a good one. */
 const goodMs = 10_000;
 /** After this many that did not come about, subscriptions are told: whoever waits for events must know that none can come. */
-const maxAttempts = 6;
+const maxFailures = 6;
 /** Frames that wait for a gap to be filled, per subscription; later ones are let go and replayed. */
 const maxWaitingFrames = 256;
 /** A connection without subscriptions is kept for the next one. */
@@ -77,7 +77,9 @@ export class WatchClient {
   #link: Link | undefined;
   /** Takes over from `#link` once it is welcome. */
   #next: Link | undefined;
+  /** Since a connection was last a good one, and since one last came about. */
   #attempts = 0;
+  #failures = 0;
   #count = 0;
   #welcomedAt = 0;
   #dialling = false;
@@ -160,6 +162,7 @@ export class WatchClient {
     this.#link = link;
     this.#next = undefined;
     this.#welcomedAt = this.#options.clock.now();
+    this.#failures = 0;
     former?.end(closeCodes.done);
     for (const entry of [...this.#entries.values()]) {
       entry.cancelRetry();
@@ -176,8 +179,10 @@ export class WatchClient {
     if (this.#closed || this.#next || this.#link?.welcomed) return;
     const {clock, random} = this.#options;
     if (link.welcomed && clock.now() - this.#welcomedAt >= goodMs) this.#attempts = 0;
+    this.#attempts++;
+    if (link.welcomed) this.#failures = 0;
     if (!link.welcomed && code === closeCodes.unauthorized) this.#failAll(unauthorized().status);
-    else if (++this.#attempts > maxAttempts) this.#failAll(serviceUnavailable(`no connection: ${reason}`).status);
+    else if (++this.#failures > maxFailures) this.#failAll(serviceUnavailable(`no connection: ${reason}`).status);
     // Who was told may have asked again at once.
     if (this.#entries.size === 0 || this.#next) return;
     const wait = Math.min(firstBackoffMs * 2 ** Math.min(this.#attempts - 1, 16), maxBackoffMs);
@@ -187,7 +192,7 @@ export class WatchClient {
   }
 
   #failAll(status: Status): void {
-    this.#attempts = 0;
+    this.#failures = 0;
     for (const entry of [...this.#entries.values()]) this.#fail(entry, status);
   }
 
