@@ -1,4 +1,5 @@
 /** What a function reaches out to. The environments of Lambda use these as they are; a test puts its own in their place. */
+
 import type {Clock} from '../../shared/clock.ts';
 import type {Store} from '../../shared/storage/contract.ts';
 import type {DynamoCalls} from '../../shared/storage/dynamo/calls.ts';
@@ -9,8 +10,8 @@ import type {Sockets} from './sockets.ts';
 export interface Doors {
   /** One client for all tables. */
   calls(): Promise<DynamoCalls>;
-  /** Where messages to connections are posted: `https://host/stage`. */
-  openSockets(endpoint: string): Promise<Sockets>;
+  /** Where messages to connections are posted: `https://host/stage`. Opened by ./socket.ts where it is left out: others shall not carry it. */
+  openSockets?(endpoint: string): Promise<Sockets>;
   /** `asks`: whether it looks by itself for what others wrote; who is rung knows when. */
   openStore(environment: Environment, options: {asks: boolean}): Promise<Store>;
   /** Those that are there, decrypted. */
@@ -42,10 +43,6 @@ export const doors: Doors = {
   calls: () => {
     calls ??= import('../../shared/storage/dynamo/calls.ts').then(({awsCalls}) => awsCalls());
     return calls;
-  },
-  async openSockets(endpoint) {
-    const {openSockets} = await import('./sockets.ts');
-    return openSockets(endpoint, doors.clock);
   },
   async openStore({cluster, objectsTable, logTable, historyMs}, {asks}) {
     const [client, {openDynamo}] = await Promise.all([doors.calls(), import('../../shared/storage/dynamo/open.ts')]);

@@ -8,7 +8,7 @@ import {log} from './log.ts';
 import type {Invocation} from './rest.ts';
 import {type SocketEvent, socketEventOf} from './socket-event.ts';
 import type {SocketParts} from './socket-session.ts';
-import type {Sockets} from './sockets.ts';
+import {openSockets, type Sockets} from './sockets.ts';
 
 export interface SocketResult {
   statusCode: number;
@@ -28,7 +28,7 @@ export function socketParts(name: FunctionName): (callback?: string) => Promise<
     const opened = await cluster.open();
     const endpoint = opened.environment.socketCallback ?? callback;
     if (endpoint === undefined) throw new Error('the environment variable CLUSTERLESS_SOCKET_CALLBACK is not set');
-    const own = sockets.get(endpoint) ?? doors.openSockets(endpoint);
+    const own = sockets.get(endpoint) ?? (doors.openSockets ? doors.openSockets(endpoint) : openSockets(endpoint, doors.clock));
     sockets.set(endpoint, own);
     return {cluster: opened, connections: await connectionsOf(opened), sockets: await own};
   };
