@@ -125,6 +125,16 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
     only: ({resource, kind}) => resource === 'objects' && kind === 'c',
     why: 'objects over the limit of an item are few',
   },
+  {
+    actions: ['dynamodb:GetItem'],
+    only: ({resource, kind}) => resource === 'connections' && kind === 'f',
+    why: 'who is rung while another sends looks now and then whether that one is done',
+  },
+  {
+    actions: ['execute-api:ManageConnections'],
+    only: ({resource}) => resource.startsWith('DELETE'),
+    why: 'a connection is closed that takes nothing, or whose credential has expired',
+  },
 ];
 
 export function compare(grants: readonly Grant[], calls: readonly RecordedCall[], resources: Resources): Comparison {

@@ -85,7 +85,7 @@ export const grants: Record<FunctionName, Grants> = {
   },
   'socket-disconnect': {tables: closes},
   'fan-out': {
-    tables: [...reads, ...closes, onConnections(['t'], 'Query'), onConnections(['t', 'f'], 'UpdateItem')],
+    tables: [...reads, ...closes, onConnections(['t'], 'Query'), onConnections(['f'], 'GetItem'), onConnections(['t', 'f'], 'UpdateItem')],
     connections: ['POST', 'DELETE'],
   },
   controllers: {tables: writes},
