@@ -15,6 +15,8 @@ export interface World {
   names: number;
   /** Between two calls of a client; some turns of the event loop otherwise. */
   pause?(): Promise<void>;
+  /** What a writer writes under its token; that itself otherwise. */
+  image?(token: string): string;
 }
 
 const pick = <T>({random}: World, list: readonly T[]): T => list[Math.floor(random() * list.length)]!;
@@ -42,7 +44,8 @@ export async function writer(world: World): Promise<void> {
     const expected = known.get(id) ?? 'absent';
     const operation = expected !== 'absent' && random() < 0.3 ? 'delete' : 'put';
     const token = `${name}.${count}`;
-    const write = {type, key, expected, operation, encode: () => Buffer.from(token), index: {labels: {token}}} as const;
+    const image = Buffer.from(world.image?.(token) ?? token);
+    const write = {type, key, expected, operation, encode: () => image, index: {labels: {token}}} as const;
     const began = history.now();
     try {
       const {revision} = await world.store().append(write);
@@ -149,6 +152,7 @@ async function watchOnce(world: World, type: string, seen: WatchSeen & {changes:
       // What comes after close() would be a promise broken: it lands in the history.
       if (!open) seen.changes.push(...changes, ...changes);
       seen.changes.push(...changes);
+      world.history.heard(type, changes);
       seen.through = through;
     },
     ended(error) {

@@ -94,6 +94,11 @@ export class History {
     return ++this.#time;
   }
 
+  /** Changes that a subscriber is told of: who asks afterwards finds nothing older. */
+  heard(type: string, changes: readonly Change[]): void {
+    for (const {key, revision} of changes) this.reads.push({type, key, began: 0, ended: this.now(), revision});
+  }
+
   /** @throws BrokenPromise */
   check(): void {
     this.#checkArchive();

@@ -9,7 +9,7 @@ import {groupOf} from '../../../shared/storage/dynamo/keys.ts';
 import {openDynamo} from '../../../shared/storage/dynamo/open.ts';
 import {seededRandom} from '../../../shared/storage/faults.ts';
 import {type World as Clients, compactor, lister, reader, watcher, writer} from '../clients.ts';
-import {broken, History, itemOf} from '../history.ts';
+import {broken, History, itemOf, padded} from '../history.ts';
 import {creator, keeper, Listening, namespaces, pods, type Requests, requester, roles} from './sessions.ts';
 import {trouble} from './trouble.ts';
 import {tables, World} from './world.ts';
@@ -56,6 +56,8 @@ export async function simulateDynamo({seed, steps: length, trace}: DynamoSimulat
     running: () => running,
     pause: () => steps.sleep(random() * pauseMs),
     types: [pods, pods, roles],
+    // Some are too large for an item.
+    ...(random() < 0.03 && {image: (token: string) => (random() < 0.3 ? padded(token, 90_000) : token)}),
     namespaces: 1 + Math.floor(random() * 2),
     names: 1 + Math.floor(random() * 4),
   };
@@ -100,7 +102,7 @@ export async function simulateDynamo({seed, steps: length, trace}: DynamoSimulat
     finished = true;
   });
   done.catch(() => undefined);
-  let left = length ?? 300 + some(1_500);
+  let left = length ?? 200 + Math.floor(random() ** 2 * 2_000);
   await steps.run(() => running && left-- > 0);
   running = false;
   world.trouble({rates: noCallFaults, slownessMs: 0});

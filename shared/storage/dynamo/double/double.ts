@@ -449,7 +449,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     if (!this.#steps) return undefined;
     const slowness = this.#random();
     if (slowness < 0.5) return undefined;
-    return this.#steps.sleep(slowness < 0.995 ? this.#random() * 4 : this.#random() * 3_000);
+    return this.#steps.sleep(slowness < 0.99 ? this.#random() * 4 : this.#random() * 3_000);
   }
 
   #shuffled<T>(list: readonly T[]): readonly T[] {

@@ -1,6 +1,5 @@
 /** Client request tokens of transactions: one that was done is not done again, for ten minutes after it was completed. */
 
-import {createHash} from 'node:crypto';
 import type {TransactWriteItemsCommandInput} from '@aws-sdk/client-dynamodb';
 import {DynamoError, invalid} from './errors.ts';
 
@@ -8,7 +7,7 @@ const rememberedMs = 10 * 60_000;
 const maxTokenLength = 36;
 
 interface Known {
-  digest: string;
+  request: object;
   /** Undefined: under way. */
   completedAt: number | undefined;
 }
@@ -33,10 +32,9 @@ export class Tokens {
       throw invalid(
         `Value at 'clientRequestToken' failed to satisfy constraint: Member must have length less than or equal to ${maxTokenLength}`,
       );
-    const digest = digestOf(request);
     const known = this.#known.get(token);
     if (known && (known.completedAt === undefined || this.#now() - known.completedAt < rememberedMs)) {
-      if (known.digest !== digest)
+      if (textOf(known.request) !== textOf(request))
         throw new DynamoError(
           'IdempotentParameterMismatchException',
           'The request uses the same client token as a previous, but non-identical request',
@@ -44,7 +42,7 @@ export class Tokens {
       if (known.completedAt !== undefined) return 'done';
       throw new DynamoError('TransactionInProgressException', 'The transaction with the given request token is already in progress.');
     }
-    const begun: Known = {digest, completedAt: undefined};
+    const begun: Known = {request, completedAt: undefined};
     this.#known.set(token, begun);
     return {
       succeeded: () => {
@@ -58,9 +56,5 @@ export class Tokens {
   }
 }
 
-function digestOf(request: object): string {
-  const text = JSON.stringify(request, (_, value: unknown) =>
-    value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value,
-  );
-  return text.length < 1024 ? text : createHash('sha256').update(text).digest('hex');
-}
+const textOf = (request: object): string =>
+  JSON.stringify(request, (_, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('base64') : value));
