@@ -6,12 +6,12 @@ import type {Settings} from './settings.ts';
 const timeoutMs = 5_000;
 
 /** Deployments that several principals make should name `admins`, else each is the administrator until the next one deploys. */
-export async function administrators(settings: Settings, env: NodeJS.ProcessEnv): Promise<Settings> {
+export async function administrators(settings: Settings, env: NodeJS.ProcessEnv, ask: typeof fetch = fetch): Promise<Settings> {
   const account = env['CDK_DEFAULT_ACCOUNT'];
   const region = env['CDK_DEFAULT_REGION'];
   if (settings.identities.length > 0 || !account || !region) return settings;
   try {
-    const arn = canonicalArn(await callerArn(region, env['AWS_ENDPOINT_URL_STS'] ?? env['AWS_ENDPOINT_URL']));
+    const arn = canonicalArn(await callerArn(region, env['AWS_ENDPOINT_URL_STS'] ?? env['AWS_ENDPOINT_URL'], ask));
     return {...settings, identities: [{arn, groups: ['system:masters']}]};
   } catch (error) {
     process.stderr.write(
@@ -21,14 +21,14 @@ export async function administrators(settings: Settings, env: NodeJS.ProcessEnv)
   }
 }
 
-async function callerArn(region: string, endpoint: string | undefined): Promise<string> {
+async function callerArn(region: string, endpoint: string | undefined, ask: typeof fetch): Promise<string> {
   const {defaultProvider} = await import('@aws-sdk/credential-provider-node');
   const domain = region.startsWith('cn-') ? 'amazonaws.com.cn' : 'amazonaws.com';
   const url = new URL(endpoint ?? `https://sts.${region}.${domain}`);
   const signed = await presignedIdentityUrl({credentials: await defaultProvider()(), region, host: url.host, now: new Date()});
   const asked = new URL(signed);
   asked.protocol = url.protocol;
-  const answer = await fetch(asked, {headers: {accept: 'application/json'}, redirect: 'error', signal: AbortSignal.timeout(timeoutMs)});
+  const answer = await ask(asked, {headers: {accept: 'application/json'}, redirect: 'error', signal: AbortSignal.timeout(timeoutMs)});
   const text = await answer.text();
   // JSON from AWS; emulators answer in XML whatever they are asked for.
   const arn = /"Arn":\s*"([^"]+)"|<Arn>([^<]+)<\/Arn>/.exec(text);
