@@ -215,6 +215,24 @@ test('two connections with one topic share one framing of an event, and nothing 
   expect([it.topics.size, it.hubs.of('pods').size]).toEqual([0, 0]);
 });
 
+test('two subscriptions of a connection with one topic share its frames, and each gets its own past', async () => {
+  const it = await world();
+  for (let at = 0; at < 3; at++) await it.write('a/1', {});
+  const {say, hear} = await connection(it);
+  await say(hello);
+  const ranges = (texts: readonly string[]) =>
+    texts.map((text) => JSON.parse(text.split('\n')[0]!)).flatMap(({action, from, to}) => (action === 'events' ? [`${from}-${to}`] : []));
+  const from = (id: string, resourceVersion: string) =>
+    subscribe(id).replace('"resourceVersion":"1"', `"resourceVersion":"${resourceVersion}"`);
+  expect(ranges(await say(from('x', '2')))).toEqual(['2-3']);
+  expect(ranges(await say(from('y', '1')))).toEqual(['1-3']);
+  expect(ranges(await hear(() => it.write('a/1', {})))).toEqual(['3-4']);
+  await say('{"action":"unsubscribe","id":"x"}');
+  expect(ranges(await hear(() => it.write('a/1', {})))).toEqual(['4-5']);
+  await say('{"action":"unsubscribe","id":"y"}');
+  expect([it.topics.size, it.hubs.of('pods').size]).toEqual([0, 0]);
+});
+
 test('a credential is good until its token says, and for an hour at most', () => {
   const clock = new ManualClock();
   const now = clock.now();

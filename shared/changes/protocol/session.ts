@@ -4,9 +4,9 @@
  */
 import type {UserInfo} from '../../auth/user.ts';
 import type {Clock} from '../../clock.ts';
-import type {Status} from '../../errors.ts';
+import {type Status, tooManyRequests} from '../../errors.ts';
 import {statusOf} from '../../http/status.ts';
-import type {StoreError} from '../../storage/contract.ts';
+import type {Revision} from '../../storage/contract.ts';
 import type {Receiver, Topic, Topics} from './broadcast.ts';
 import type {Feed} from './feed.ts';
 import {encodeServerMessage} from './frames.ts';
@@ -44,18 +44,26 @@ const reviewMs = 60_000;
 /** Messages that wait for those before them. */
 const maxWaiting = 1_000;
 
-interface Subscription extends Receiver {
+interface Subscription {
   id: string;
   message: SubscribeMessage;
-  topic: Topic;
+  follower: Follower;
   closed: boolean;
   repeating: boolean;
+}
+
+/** A topic as this connection hears it: once, for all its subscriptions to it. */
+interface Follower extends Receiver {
+  topic: Topic;
+  closed: boolean;
+  readonly ids: Set<string>;
 }
 
 export class Session {
   readonly #options: SessionOptions;
   readonly #subscriptions = new Map<string, Subscription>();
   readonly #topicIds = new Map<string, string>();
+  readonly #followers = new Map<string, Follower>();
   readonly #state: ConnectionState;
   /** As it was last shown, to see whether it still holds. */
   #token: string | undefined;
@@ -153,43 +161,61 @@ export class Session {
       return;
     }
     if (this.#closed) return;
-    const topic = topics.of(feed);
-    const subscription: Subscription = {
-      id,
-      message,
-      topic,
-      closed: false,
-      repeating: false,
-      send: (bytes) => this.#push(bytes),
-      room: () => carrier.room(),
-      ended: (error) => this.#end(id, error),
-    };
-    this.#subscriptions.set(id, subscription);
-    this.#topicIds.set(id, topic.id);
-    carrier.send(encodeServerMessage({action: 'subscribed', id, topic: topic.id, resourceVersion}));
+    const known = this.#followers.get(feed.topic);
+    const follower = known ?? this.#followerOf(topics.of(feed));
+    follower.ids.add(id);
+    this.#subscriptions.set(id, {id, message, follower, closed: false, repeating: false});
+    this.#topicIds.set(id, feed.topic);
+    carrier.send(encodeServerMessage({action: 'subscribed', id, topic: feed.topic, resourceVersion}));
     // Not waited for: a long past must not keep the other messages waiting.
-    topic.follow(subscription, resourceVersion).then(
-      () => subscription.closed && topic.leave(subscription),
-      (error: StoreError) => subscription.closed || this.#end(id, error),
-    );
+    if (known) this.#repeat(id, resourceVersion);
+    else void this.#follow(follower, id, resourceVersion);
   }
 
-  #repeat(id: string, from: number): void {
+  #followerOf(topic: Topic): Follower {
+    const follower: Follower = {
+      topic,
+      closed: false,
+      ids: new Set(),
+      send: (bytes) => this.#push(bytes),
+      room: () => this.#options.carrier.room(),
+      ended: (error) => {
+        for (const id of [...follower.ids]) this.#end(id, error);
+      },
+    };
+    this.#followers.set(topic.id, follower);
+    return follower;
+  }
+
+  async #follow(follower: Follower, id: string, from: Revision): Promise<void> {
+    const {topic} = follower;
+    try {
+      await topic.follow(follower, from);
+      if (follower.closed) topic.leave(follower);
+    } catch (error) {
+      if (follower.ids.has(id)) this.#end(id, error);
+      // The others may be able to go on, each from where it is.
+      follower.ended(tooManyRequests('the topic is begun anew', 1));
+    }
+  }
+
+  #repeat(id: string, from: Revision): void {
     const subscription = this.#subscriptions.get(id);
     if (!subscription || subscription.repeating) return;
     subscription.repeating = true;
-    subscription.topic.repeat(subscription, from).then(
+    const {follower} = subscription;
+    follower.topic.repeat(follower, from).then(
       () => {
         subscription.repeating = false;
       },
-      (error: StoreError) => subscription.closed || this.#end(id, error),
+      (error: unknown) => subscription.closed || this.#end(id, error),
     );
   }
 
   async #pong(): Promise<void> {
     const progress: Record<string, Progress> = Object.create(null);
     const subscriptions = [...this.#subscriptions.values()];
-    const positions = await Promise.all(subscriptions.map(({topic}) => topic.progress()));
+    const positions = await Promise.all(subscriptions.map(({follower}) => follower.topic.progress()));
     for (const [at, subscription] of subscriptions.entries()) if (!subscription.closed) progress[subscription.id] = positions[at]!;
     if (!this.#closed) this.#options.carrier.send(encodeServerMessage({action: 'pong', progress}));
   }
@@ -212,7 +238,12 @@ export class Session {
     subscription.closed = true;
     this.#subscriptions.delete(id);
     this.#topicIds.delete(id);
-    subscription.topic.leave(subscription);
+    const {follower} = subscription;
+    follower.ids.delete(id);
+    if (follower.ids.size > 0) return;
+    follower.closed = true;
+    this.#followers.delete(follower.topic.id);
+    follower.topic.leave(follower);
   }
 
   #refuse(id: string | undefined, status: Status): void {
