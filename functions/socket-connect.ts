@@ -8,8 +8,9 @@ import {listing} from '../shared/registry/served/list.ts';
 import {clusterOf} from './kit/cluster.ts';
 import type {Connection} from './kit/connections.ts';
 import {doors} from './kit/doors.ts';
-import {connectionsOf, socketHandler} from './kit/socket.ts';
+import {connectionsOf} from './kit/socket.ts';
 import {handshakeOf} from './kit/socket-event.ts';
+import {socketHandler} from './kit/socket-handler.ts';
 import {authenticated} from './kit/socket-session.ts';
 
 const cluster = clusterOf('socket-connect', () => ({handlers: listing}));

@@ -2,7 +2,7 @@
 import {Connections} from './kit/connections.ts';
 import {doors} from './kit/doors.ts';
 import {readEnvironment} from './kit/environment.ts';
-import {socketHandler} from './kit/socket.ts';
+import {socketHandler} from './kit/socket-handler.ts';
 
 export const handler = socketHandler(async ({connection}) => {
   const {connectionsTable: table, cluster} = readEnvironment(doors.variables);

@@ -1,5 +1,6 @@
 /** `$default`: what a connection says. */
-import {socketHandler, socketParts} from './kit/socket.ts';
+import {socketParts} from './kit/socket.ts';
+import {socketHandler} from './kit/socket-handler.ts';
 import {receive} from './kit/socket-session.ts';
 
 const parts = socketParts('socket-message');

@@ -3,7 +3,7 @@ import {beforeEach, describe, expect, test, vi} from 'vitest';
 import {systemClock} from '../shared/clock.ts';
 import type {DynamoDouble} from '../shared/storage/dynamo/double/double.ts';
 import type {RestHandler} from './kit/rest.ts';
-import type {SocketHandler} from './kit/socket.ts';
+import type {SocketHandler} from './kit/socket-handler.ts';
 
 type Kit = typeof import('./kit/testing.ts');
 const protocol = 'v1.watch.clusterless.dev';

@@ -23,7 +23,7 @@ export function createApi(options: ApiOptions): Api {
       ...discoveryEndpoints(made, options),
       ...openApiEndpoints(made.machine),
       ...healthEndpoints(state),
-      ...metricsEndpoints(made.machine, state),
+      ...metricsEndpoints(made.machine, state, (objects) => made.machine.metrics.render(objects)),
     }),
   });
   const controllers: Controllers = new Controllers({...assembly, client, options});

@@ -10,11 +10,8 @@ import type {ApiResponse} from '../../shared/http/messages.ts';
 import type {FunctionName} from '../functions.ts';
 import {doors} from './doors.ts';
 
-const metrics = [
-  {Name: 'Requests', Unit: 'Count'},
-  {Name: 'Failures', Unit: 'Count'},
-  {Name: 'Duration', Unit: 'Milliseconds'},
-];
+const units: Record<string, string> = {Requests: 'Count', Duration: 'Milliseconds', Failures: 'Count', DeprecatedRequests: 'Count'};
+const deprecation = /deprecated in v\d/;
 
 export function counted(name: FunctionName): MiddlewareObj<unknown, ApiResponse> {
   const startedAt = new WeakMap<object, number>();
@@ -22,16 +19,25 @@ export function counted(name: FunctionName): MiddlewareObj<unknown, ApiResponse>
     const {CLUSTERLESS_METRICS_NAMESPACE: namespace, CLUSTERLESS_CLUSTER: cluster = 'default'} = doors.variables;
     if (!namespace) return;
     const status = request.response?.status ?? 500;
-    const {httpMethod: method, resource} = (request.event ?? {}) as {httpMethod?: unknown; resource?: unknown};
+    const {httpMethod: method, resource, path} = (request.event ?? {}) as {httpMethod?: unknown; resource?: unknown; path?: unknown};
+    const isDeprecated = deprecation.test(String(request.response?.headers['warning'] ?? ''));
+    const values: Record<string, number> = {
+      Requests: 1,
+      Duration: performance.now() - (startedAt.get(request) ?? performance.now()),
+      // A metric that nobody writes costs nothing.
+      ...(status >= 500 && {Failures: 1}),
+      ...(isDeprecated && {DeprecatedRequests: 1}),
+    };
+    const metrics = Object.keys(values).map((metric) => ({Name: metric, Unit: units[metric]}));
     doors.writeLine({
       _aws: {Timestamp: doors.clock.now(), CloudWatchMetrics: [{Namespace: namespace, Dimensions: [['Cluster']], Metrics: metrics}]},
       Cluster: cluster,
-      Requests: 1,
-      Failures: status >= 500 ? 1 : 0,
-      Duration: performance.now() - (startedAt.get(request) ?? performance.now()),
+      ...values,
       function: name,
       method,
       resource,
+      // Which deprecated API, for who asks the log.
+      ...(isDeprecated && {path}),
       status,
     });
   };

@@ -4,18 +4,8 @@ import type {FunctionName} from '../functions.ts';
 import {type Cluster, clusterOf} from './cluster.ts';
 import {Connections} from './connections.ts';
 import {doors} from './doors.ts';
-import {log} from './log.ts';
-import type {Invocation} from './rest.ts';
-import {type SocketEvent, socketEventOf} from './socket-event.ts';
 import type {SocketParts} from './socket-session.ts';
 import {openSockets, type Sockets} from './sockets.ts';
-
-export interface SocketResult {
-  statusCode: number;
-  headers?: Record<string, string>;
-}
-
-export type SocketHandler = (event: unknown, context?: Invocation) => Promise<SocketResult>;
 
 /** What subscriptions are authorized with is a watch like any other. */
 const served = () => ({handlers: listing});
@@ -38,20 +28,4 @@ export async function connectionsOf({environment, options}: Pick<Cluster, 'envir
   const {connectionsTable: table, cluster} = environment;
   if (table === undefined) throw new Error('the environment variable CLUSTERLESS_CONNECTIONS_TABLE is not set');
   return new Connections({calls: await doors.calls(), table, cluster, now: () => options.clock?.now() ?? Date.now()});
-}
-
-/** Whatever fails is logged; the gateway hears of it as a status. @throws Error for an event that is no WebSocket API's */
-export function socketHandler(act: (event: SocketEvent, raw: unknown) => Promise<SocketResult>): SocketHandler {
-  return async (raw) => {
-    const event = socketEventOf(raw);
-    try {
-      return await act(event, raw);
-    } catch (error) {
-      log.error(
-        {connection: event.connection, error: error instanceof Error ? (error.stack ?? error.message) : String(error)},
-        'message failed',
-      );
-      return {statusCode: 500};
-    }
-  };
 }

@@ -133,12 +133,7 @@ export class Metrics {
       [...this.#watchers].map(([labels, value]) => ({labels: `${labels},verb="WATCH"`, value})),
     );
     series('apiserver_watch_events_total', 'counter', 'Watch events handed to watchers.', all(this.#watchEvents));
-    series(
-      'apiserver_storage_objects',
-      'gauge',
-      'Stored objects by type.',
-      [...objects].map(([type, value]) => ({labels: format({resource: type}), value})),
-    );
+    lines.push(...objectLines(objects));
     series(
       'apiserver_flowcontrol_nominal_limit_seats',
       'gauge',
@@ -173,6 +168,15 @@ export class Metrics {
       );
     }
   }
+}
+
+/** All that can be said where requests are counted elsewhere: `objects` is how many objects each storage type holds. */
+export const renderObjects = (objects: ReadonlyMap<string, number>): string => `${objectLines(objects).join('\n')}\n`;
+
+function objectLines(objects: ReadonlyMap<string, number>): string[] {
+  const name = 'apiserver_storage_objects';
+  const samples = [...objects].map(([type, value]) => `${name}{${format({resource: type})}} ${value}`);
+  return [`# HELP ${name} Stored objects by type.`, `# TYPE ${name} gauge`, ...samples];
 }
 
 function aboutOf(info: RequestInfo, resource: Resource | undefined): string {

@@ -5,7 +5,12 @@ import {Health, type HealthState} from '../health.ts';
 import type {ApiResponse} from '../messages.ts';
 import {type Endpoints, noCache} from './endpoint.ts';
 
-export function metricsEndpoints({metrics, store, catalogue, caches}: Machine, state: () => HealthState | Promise<HealthState>): Endpoints {
+/** `render`: what else is told beside how many objects there are. */
+export function metricsEndpoints(
+  {store, catalogue}: Machine,
+  state: () => HealthState | Promise<HealthState>,
+  render: (objects: ReadonlyMap<string, number>) => string,
+): Endpoints {
   return {
     async metrics(_request, [second, ...more]) {
       if (second === 'slis' && more.length === 0) {
