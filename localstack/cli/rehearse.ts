@@ -41,7 +41,10 @@ export async function rehearse(flags: RehearseFlags): Promise<void> {
       if (flags.verbose || !/_(IN_PROGRESS|COMPLETE) /.test(line)) say(line);
     },
   });
-  const rehearsal = await Promise.race([starting, signal]);
+  const rehearsal = await Promise.race([starting, signal]).catch((error: Error) => {
+    // What was said on the way is in the folder, so that stays.
+    throw new Refusal(`${error.message}\nlogs are in ${folder}`);
+  });
   if (rehearsal) {
     process.stdout.write(`ready ${rehearsal.url} kubeconfig=${rehearsal.kubeconfig} in ${Math.round(performance.now())} ms\n`);
     const chaos = flags.chaos === undefined ? undefined : startChaos({seed: flags.chaos, environments: () => rehearsal.environments()});

@@ -58,8 +58,6 @@ export interface Rehearsal {
   close(): Promise<void>;
 }
 
-/** Environments of one function: a machine has less room than a region. */
-const environmentsOfAFunction = 48;
 const callsFile = 'calls.json';
 
 export async function startRehearsal(options: RehearsalOptions): Promise<Rehearsal> {
@@ -116,7 +114,6 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
     load: (name) => controlPlane.function(name),
     folder: join(folder, 'functions'),
     python: tools.python,
-    most: environmentsOfAFunction,
     host: {
       node: tools.node24,
       runtimeClient: tools.runtimeClient,

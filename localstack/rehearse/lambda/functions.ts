@@ -14,6 +14,12 @@ import {StartGate} from './start-gate.ts';
 
 const run = promisify(execFile);
 
+/** A function that may go on for longer streams. */
+const longestRequestMs = 60_000;
+/** Environments of one function that a machine bears, where a region would start as many as are asked for. */
+const mostRequests = 8;
+const mostStreams = 48;
+
 export interface FunctionsOptions {
   load(name: string): Promise<DeployedFunction>;
   host: Host;
@@ -22,8 +28,6 @@ export interface FunctionsOptions {
   folder: string;
   /** Has `-m zipfile`. */
   python: string;
-  /** Environments of one function that this machine bears. */
-  most: number;
 }
 
 interface Served {
@@ -89,7 +93,8 @@ export class Functions {
   }
 
   async #serve(deployed: DeployedFunction): Promise<Served> {
-    const {host, most} = this.#options;
+    const {host} = this.#options;
+    const most = deployed.timeoutMs > longestRequestMs ? mostStreams : mostRequests;
     const folder = await this.#unpack(deployed);
     const variables = {...deployed.variables, ...this.#options.variables(deployed)};
     const start = (): Environment => new Environment({...deployed, variables}, folder, host);
