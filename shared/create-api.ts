@@ -23,7 +23,7 @@ export function createApi(options: ApiOptions): Api {
       ...discoveryEndpoints(made, options),
       ...openApiEndpoints(made.machine),
       ...healthEndpoints(state),
-      ...metricsEndpoints(made.machine, state, (objects) => made.machine.metrics.render(objects)),
+      ...metricsEndpoints(made.machine, state, (objects, seats) => made.machine.metrics.render(objects, seats)),
     }),
   });
   const controllers: Controllers = new Controllers({...assembly, client, options});

@@ -5,11 +5,14 @@ import {Health, type HealthState} from '../health.ts';
 import type {ApiResponse} from '../messages.ts';
 import {type Endpoints, noCache} from './endpoint.ts';
 
-/** `render`: what else is told beside how many objects there are. */
+/** Of how many objects there are, by type, and seats, by priority level. */
+type Render = (objects: ReadonlyMap<string, number>, seats: ReadonlyMap<string, number>) => string;
+
+/** `render`: what is told beside them is of one process, where there is one. */
 export function metricsEndpoints(
-  {store, catalogue}: Machine,
+  {store, catalogue, caches}: Machine,
   state: () => HealthState | Promise<HealthState>,
-  render: (objects: ReadonlyMap<string, number>) => string,
+  render: Render,
 ): Endpoints {
   return {
     async metrics(_request, [second, ...more]) {
@@ -20,7 +23,7 @@ export function metricsEndpoints(
       if (second !== undefined) return undefined;
       const counts = [...(await store.counts())].filter(([type]) => catalogue.byType(type) !== undefined);
       const levels = await caches.of('prioritylevelconfigurations.flowcontrol.apiserver.k8s.io');
-      return prometheus(metrics.render(new Map(counts), nominalSeats([...levels.values()])));
+      return prometheus(render(new Map(counts), nominalSeats([...levels.values()])));
     },
   };
 }
