@@ -17,19 +17,16 @@ interface Caches {
 export async function shareKeys(store: Store, caches: Caches, own: SigningKey, keys: VerificationKey[]): Promise<void> {
   if (!store.begin) return;
   let published = false;
-  let isPublished = false;
   (await caches.of(publishedKeyType)).onChange((id, record) => {
-    if (record && id === own.id) isPublished = true;
     published ||= record !== undefined && id === own.id;
     const at = keys.findIndex((key) => key.id === id);
     if (!record) {
       if (at >= 0 && id !== own.id) keys.splice(at, 1);
     } else if (at < 0) keys.push(verificationKey(record.spec?.pem as string));
   });
-  // By an earlier start, or by another that has the same key: most may only read.
+  // By an earlier start, or by another that has the same key: most may only read. And even a write that is refused moves the configuration,
+  // for everybody who is at it.
   if (published) return;
-  // Even a write that is refused moves the configuration, for everybody who is at it: servers that share a key come and go by the minute.
-  if (isPublished) return;
   const record = {
     kind: 'VerificationKey',
     apiVersion: 'internal/v1',
