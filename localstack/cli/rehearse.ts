@@ -46,6 +46,7 @@ export async function rehearse(flags: RehearseFlags): Promise<void> {
     throw new Refusal(`${error.message}\nlogs are in ${folder}`);
   });
   if (rehearsal) {
+    say(`watches over WebSocket at ${rehearsal.webSocketUrl}, AWS calls at ${rehearsal.endpoint}`);
     process.stdout.write(`ready ${rehearsal.url} kubeconfig=${rehearsal.kubeconfig} in ${Math.round(performance.now())} ms\n`);
     const chaos = flags.chaos === undefined ? undefined : startChaos({seed: flags.chaos, environments: () => rehearsal.environments()});
     await signal;

@@ -1,13 +1,15 @@
 /** The CDK app, deployed for real into the emulator, its bundles under the real Lambda runtime: what clients see of it. */
 import {execFile, spawn} from 'node:child_process';
+import {once} from 'node:events';
 import {mkdtempSync, rmSync} from 'node:fs';
-import {get} from 'node:https';
+import {request} from 'node:https';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as pass} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from 'vitest';
+import {WebSocket} from 'ws';
 import {startChaos} from '../../localstack/rehearse/chaos.ts';
 import {type Rehearsal, startRehearsal} from '../../localstack/rehearse/rehearsal.ts';
 import {findToolchain} from '../../localstack/rehearse/toolchain.ts';
@@ -71,6 +73,30 @@ test('who has no rights is told so, and who is unknown as well', async () => {
   expect(await ask('/api/v1/secrets', 'nobody')).toMatchObject({status: 401, object: {reason: 'Unauthorized'}});
 });
 
+test('a WebSocket connection is told of changes by the function that the stream rings for', {timeout: storyLimitMs}, async () => {
+  const maps = '/api/v1/namespaces/kube-node-lease/configmaps';
+  const {object} = await ask<{metadata: {resourceVersion: string}}>(maps);
+  const socket = new WebSocket(rehearsal.webSocketUrl, ['v1.watch.clusterless.dev'], {rejectUnauthorized: false});
+  const heard: string[] = [];
+  const hears = (text: string) => expect.poll(() => heard.join('\n'), {timeout: 30_000, interval: 20}).toContain(text);
+  try {
+    socket.on('message', (data) => heard.push(String(data)));
+    await once(socket, 'open');
+    expect(socket.protocol).toBe('v1.watch.clusterless.dev');
+    socket.send(JSON.stringify({action: 'hello', token: 'rehearsal-token'}));
+    await hears('"welcome"');
+    const collection = {group: '', version: 'v1', resource: 'configmaps', namespace: 'kube-node-lease'};
+    const {resourceVersion} = object.metadata;
+    socket.send(JSON.stringify({action: 'subscribe', id: 's1', collection, accept: 'application/json', resourceVersion}));
+    await hears('"subscribed"');
+    const created = await ask(maps, 'rehearsal-token', JSON.stringify({metadata: {name: 'pushed'}}));
+    expect(created.status).toBe(201);
+    await hears('"name":"pushed"');
+  } finally {
+    socket.terminate();
+  }
+});
+
 test.skipIf(!informer)(
   'informers are exact while environments are taken away (needs the informers’ client)',
   {timeout: storyLimitMs},
@@ -104,16 +130,18 @@ test('a deployment over a deployment changes functions and keeps what is stored'
   expect(await ask('/api/v1/namespaces/default')).toEqual(before);
 });
 
-/** By the path that a custom domain would serve. */
-function ask(path: string, token = 'rehearsal-token'): Promise<{status: number; object: unknown}> {
+/** By the path that a custom domain would serve. With a body it is a POST. */
+function ask<Answered = unknown>(path: string, token = 'rehearsal-token', body?: string): Promise<{status: number; object: Answered}> {
   return new Promise((done, fail) => {
-    const headers = {authorization: `Bearer ${token}`};
-    get(`${rehearsal.url}${path}`, {headers, rejectUnauthorized: false}, (answer) => {
-      let body = '';
+    const headers = {authorization: `Bearer ${token}`, 'content-type': 'application/json'};
+    const sent = request(`${rehearsal.url}${path}`, {method: body ? 'POST' : 'GET', headers, rejectUnauthorized: false}, (answer) => {
+      let text = '';
       answer.on('data', (piece) => {
-        body += piece;
+        text += piece;
       });
-      answer.on('end', () => done({status: answer.statusCode ?? 0, object: JSON.parse(body)}));
-    }).on('error', fail);
+      answer.on('end', () => done({status: answer.statusCode ?? 0, object: JSON.parse(text)}));
+    });
+    sent.on('error', fail);
+    sent.end(body);
   });
 }

@@ -28,6 +28,8 @@ export function accessKeyOf(functionName: string): string {
 /** Answers what the emulator would not, such as posts to WebSocket connections. Returns false for anything else. */
 export type Intercept = (request: IncomingMessage, body: Buffer, response: ServerResponse) => boolean;
 
+const keptAliveMs = 60_000;
+
 export class Recorder {
   readonly #upstream: URL;
   readonly #agent = new Agent({keepAlive: true});
@@ -44,6 +46,8 @@ export class Recorder {
       });
     });
     this.#server.requestTimeout = 0;
+    // Environments are frozen between invocations: their connections last about as long as AWS's own do.
+    this.#server.keepAliveTimeout = keptAliveMs;
   }
 
   async listen(): Promise<string> {
