@@ -18,7 +18,7 @@ import {startInformer} from './informer.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const deployLimitMs = 180_000;
+const deployLimitMs = 300_000;
 const storyLimitMs = 120_000;
 /** Long enough for a dozen environments to be taken away. */
 const stormMs = 8_000;
