@@ -1,5 +1,5 @@
-import {createServiceAllocator} from '../shared/registry/allocators/service.ts';
 import {deletingCollections} from '../shared/registry/served/delete-collection.ts';
+import {writing} from '../shared/registry/served/writing.ts';
 import {rest} from './kit/rest.ts';
 
-export const handler = await rest('delete-collection', () => ({handlers: deletingCollections, allocator: createServiceAllocator}));
+export const handler = await rest('delete-collection', () => ({handlers: deletingCollections, ...writing}));

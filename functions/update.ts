@@ -1,5 +1,5 @@
-import {createServiceAllocator} from '../shared/registry/allocators/service.ts';
 import {updating} from '../shared/registry/served/update.ts';
+import {writing} from '../shared/registry/served/writing.ts';
 import {rest} from './kit/rest.ts';
 
-export const handler = await rest('update', () => ({handlers: updating, allocator: createServiceAllocator}));
+export const handler = await rest('update', () => ({handlers: updating, ...writing}));

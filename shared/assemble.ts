@@ -23,7 +23,7 @@ import {catalogue} from './registry/catalogue.ts';
 import type {Machine} from './registry/context.ts';
 import {Creators} from './registry/creators.ts';
 import {cachedLookups} from './registry/lookups.ts';
-import {Quotas} from './registry/quotas.ts';
+import type {Quotas} from './registry/quotas.ts';
 import type {ReviewServices} from './registry/reviews/review.ts';
 
 export interface Assembly {
@@ -42,6 +42,7 @@ export interface Assembly {
 /** What only some verbs need: where it is left out, nothing of it is loaded. */
 export interface Rooms {
   allocator?: typeof createServiceAllocator;
+  quotas?(options: ConstructorParameters<typeof Quotas>[0]): Quotas;
   reviews?(services: ReviewServices): Machine['reviews'];
 }
 
@@ -84,7 +85,7 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
   });
   const drain = new AbortController();
   const metrics = new Metrics();
-  const quotas = new Quotas({store, caches, clock});
+  const quotas = rooms.quotas?.({store, caches, clock}) ?? absent<Quotas>('quotas');
   const lookups = cachedLookups({caches, authorizer, clock, store, quotas});
   const machine: Machine = {
     store,

@@ -7,9 +7,9 @@ import {healthEndpoints} from './http/endpoints/health.ts';
 import {metricsEndpoints} from './http/endpoints/metrics.ts';
 import {openApiEndpoints} from './http/endpoints/openapi.ts';
 import type {HealthState} from './http/health.ts';
-import {createServiceAllocator} from './registry/allocators/service.ts';
 import {handlers} from './registry/handlers.ts';
 import {Reviews} from './registry/reviews/reviews.ts';
+import {writing} from './registry/served/writing.ts';
 
 export type {Api, ApiOptions} from './api.ts';
 
@@ -17,7 +17,7 @@ export function createApi(options: ApiOptions): Api {
   const state = (): HealthState => controllers.state();
   const {assembly, handle, authenticate, client, close} = compose(options, {
     handlers,
-    allocator: createServiceAllocator,
+    ...writing,
     reviews: (services) => new Reviews(services),
     endpoints: (made) => ({
       ...discoveryEndpoints(made, options),

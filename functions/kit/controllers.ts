@@ -7,13 +7,13 @@ import {NamespaceContent} from '../../shared/controllers/bootstrap/namespace-con
 import {FlowSchemaController} from '../../shared/controllers/flow-schemas.ts';
 import {GarbageCollector} from '../../shared/controllers/garbage-collector.ts';
 import {NamespaceController} from '../../shared/controllers/namespaces.ts';
-import {createServiceAllocator} from '../../shared/registry/allocators/service.ts';
 import {creating} from '../../shared/registry/served/create.ts';
 import {deleting} from '../../shared/registry/served/delete.ts';
 import {getting} from '../../shared/registry/served/get.ts';
 import {listing} from '../../shared/registry/served/list.ts';
 import {patching} from '../../shared/registry/served/patch.ts';
 import {updating} from '../../shared/registry/served/update.ts';
+import {writing} from '../../shared/registry/served/writing.ts';
 import {isConfiguration} from '../../shared/storage/configuration.ts';
 import type {FunctionName} from '../functions.ts';
 import {type Cluster, clusterOf} from './cluster.ts';
@@ -23,7 +23,7 @@ import {amazonRoots} from './roots.ts';
 /** What controllers ask of the API. */
 export const controllerParts = () => ({
   handlers: {...getting, ...listing, ...creating, ...updating, ...patching, ...deleting},
-  allocator: createServiceAllocator,
+  ...writing,
 });
 
 interface Controller {
