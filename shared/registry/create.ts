@@ -105,8 +105,8 @@ async function write(context: RequestContext, object: KubeObject, options: Write
   try {
     const errors = validateForCreate(strategy, object, resource.namespaced, strategyContext);
     if (errors.length > 0) throw invalidObject({group: resource.group, kind: resource.kind}, metadata.name ?? '', errors);
-    await admit(attributes, machine.lookups, 'validate');
     for (const text of strategy.warningsOnCreate?.(object) ?? []) context.warnings.push(text);
+    await admit(attributes, machine.lookups, 'validate');
     strategy.canonicalize?.(object);
     if (options.dryRun) {
       await refuseTaken(context, object);

@@ -138,10 +138,10 @@ async function updateOnce(
   try {
     const errors = trusted ? [] : validateForUpdate(strategy, object, old, resource.namespaced, strategyContext);
     if (errors.length > 0) throw invalidObject({group: resource.group, kind: resource.kind}, info.name, errors);
-    await admit(attributes, machine.lookups, 'validate');
     // Who writes a status, or any part that is not the whole, is not told about the rest.
     if (subresource === '' || subresource === 'scale')
       for (const text of strategy.warningsOnUpdate?.(object, old) ?? []) context.warnings.push(text);
+    await admit(attributes, machine.lookups, 'validate');
     strategy.canonicalize?.(object);
     if (isUnchanged(object, old)) {
       await giveBack(context, claimed);
