@@ -51,6 +51,21 @@ describe('what the template grants', () => {
     expect(new Set(readers.map((grant) => grant.function))).toEqual(new Set(['bootstrap']));
   });
 
+  test('all keys that a batch may have are granted by one statement, since no two are put together', () => {
+    for (const {Type, Properties} of Object.values(resources)) {
+      if (Type !== 'AWS::IAM::Role') continue;
+      const batches = (Properties['Policies'] ?? []).flatMap(({PolicyDocument}: {PolicyDocument: {Statement: Record<string, unknown>[]}}) =>
+        PolicyDocument.Statement.flatMap(({Action, Resource}) =>
+          [Action]
+            .flat()
+            .filter((action) => String(action).includes(':Batch'))
+            .map((action) => `${action} ${JSON.stringify(Resource)}`),
+        ),
+      );
+      expect(new Set(batches).size).toBe(batches.length);
+    }
+  });
+
   test('a table tells it', () => {
     expect(grantTable(grants)).toMatch(
       /\| get \| BatchGetItem os, GetItem cmos, Query o, UpdateItem s \| BatchGetItem l, GetItem l, PutItem l, Query l \| {2}\| ssm:/,

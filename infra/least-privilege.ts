@@ -127,6 +127,12 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
   },
   {
     actions: ['dynamodb:GetItem'],
+    only: ({function: name, resource, kind}) =>
+      resource === 'objects' && kind === 'o' && (functions[name] as FunctionRow).parameters.includes('service-account-key'),
+    why: 'the pod or secret that a token is bound to is read when such a token comes',
+  },
+  {
+    actions: ['dynamodb:GetItem'],
     only: ({resource, kind}) => resource === 'connections' && kind === 'f',
     why: 'who is rung while another sends looks now and then whether that one is done',
   },

@@ -32,13 +32,20 @@ export interface Grants {
  * Who reads the log closes it: fills the slots of writers that died, and moves the mark behind which nothing is missing. So a read may
  * write there, never an object.
  */
-const reads: readonly TableGrant[] = [
-  {table: 'objects', actions: ['BatchGetItem'], kinds: ['o', 's']},
-  {table: 'objects', actions: ['GetItem'], kinds: ['o', 's', 'c', 'm']},
+const common: readonly TableGrant[] = [
+  {table: 'objects', actions: ['GetItem'], kinds: ['s', 'c', 'm']},
   {table: 'objects', actions: ['Query'], kinds: ['o']},
   {table: 'objects', actions: ['UpdateItem'], kinds: ['s']},
   {table: 'log', actions: ['BatchGetItem', 'GetItem', 'PutItem', 'Query'], kinds: ['l']},
 ];
+// All keys of a batch must be granted by one statement (AWS).
+const follows: readonly TableGrant[] = [...common, {table: 'objects', actions: ['BatchGetItem'], kinds: ['s']}];
+
+/** Who authenticates looks for what a token is bound to. */
+const bound: TableGrant = {table: 'objects', actions: ['GetItem'], kinds: ['o']};
+const answers: readonly TableGrant[] = [...follows, bound];
+
+const reads: readonly TableGrant[] = [...common, bound, {table: 'objects', actions: ['BatchGetItem'], kinds: ['o', 's']}];
 
 const writes: readonly TableGrant[] = [
   ...reads,
@@ -69,10 +76,10 @@ export const grants: Record<FunctionName, Grants> = {
   connect: {tables: reads},
   discovery: {tables: reads},
   openapi: {tables: reads},
-  health: {tables: reads},
-  metrics: {tables: reads},
+  health: {tables: answers},
+  metrics: {tables: answers},
   review: {tables: reads},
-  'socket-connect': {tables: [...reads, onConnections(['k'], 'PutItem')]},
+  'socket-connect': {tables: [...answers, onConnections(['k'], 'PutItem')]},
   'socket-message': {
     tables: [
       ...reads,
@@ -85,7 +92,13 @@ export const grants: Record<FunctionName, Grants> = {
   },
   'socket-disconnect': {tables: closes},
   'fan-out': {
-    tables: [...reads, ...closes, onConnections(['t'], 'Query'), onConnections(['f'], 'GetItem'), onConnections(['t', 'f'], 'UpdateItem')],
+    tables: [
+      ...follows,
+      ...closes,
+      onConnections(['t'], 'Query'),
+      onConnections(['f'], 'GetItem'),
+      onConnections(['t', 'f'], 'UpdateItem'),
+    ],
     connections: ['POST', 'DELETE'],
   },
   controllers: {tables: writes},
