@@ -12,7 +12,7 @@ import {hasNewer} from './fresh.mjs';
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const dist = join(root, 'dist');
 const stamp = join(dist, '.built');
-const sources = ['shared', 'localstack', 'scripts/build.mjs', 'scripts/data-beside.mjs', 'package.json'];
+const sources = ['shared', 'localstack', 'agent', 'scripts/build.mjs', 'scripts/data-beside.mjs', 'package.json'];
 
 /** Native, or fond of worker files of its own: stays in node_modules. */
 const external = ['lmdb', 'pino', 'msgpackr', 'ordered-binary', 'weak-lru-cache'];
@@ -32,7 +32,7 @@ export async function build({types = false} = {}) {
   mkdirSync(fresh, {recursive: true});
   await bundle({
     absWorkingDir: root,
-    entryPoints: {cli: 'localstack/cli/bin.ts', index: 'localstack/library.ts'},
+    entryPoints: {cli: 'localstack/cli/bin.ts', index: 'localstack/library.ts', nodeagent: 'agent/cli/bin.ts'},
     outdir: fresh,
     bundle: true,
     splitting: true,
@@ -57,7 +57,7 @@ export async function build({types = false} = {}) {
     cpSync(folder, join(fresh, relative(root, folder)), {recursive: true});
   }
   if (types) emitTypes(fresh);
-  chmodSync(join(fresh, 'cli.js'), 0o755);
+  for (const command of ['cli.js', 'nodeagent.js']) chmodSync(join(fresh, command), 0o755);
   // What scripts/bundle-functions.mjs has put there is not ours.
   if (existsSync(join(dist, 'functions'))) renameSync(join(dist, 'functions'), join(fresh, 'functions'));
   rmSync(dist, {recursive: true, force: true});

@@ -1,0 +1,331 @@
+/** The agent, put together: from settings to a node that runs pods. Nothing here decides anything. */
+import {mkdir, readFile, writeFile} from 'node:fs/promises';
+import {join} from 'node:path';
+import type {Clock} from '../shared/clock.ts';
+import {isReason} from '../shared/errors.ts';
+import type {KubeObject} from '../shared/object.ts';
+import {type ApiClient, HttpClient} from './api/client.ts';
+import {readClusterConfig} from './api/clusterconfig.ts';
+import {ObjectReferences} from './api/references.ts';
+import {Reflector} from './api/reflector.ts';
+import {Services} from './api/services.ts';
+import {TokenBucket} from './api/token-bucket.ts';
+import {TokenCache} from './api/tokens.ts';
+import {openCgroups} from './cgroups/cgroups.ts';
+import type {Settings} from './cli/settings.ts';
+import {ApiRecorder, type Recorder, silentRecorder} from './events/recorder.ts';
+import {Puller} from './images/puller.ts';
+import {Heartbeat} from './node/heartbeat.ts';
+import {NodeState} from './node/node-state.ts';
+import {Registrar} from './node/registrar.ts';
+import {admit} from './pods/admission.ts';
+import type {Log, PodContext} from './pods/context.ts';
+import {PodManager, type SourceName} from './pods/manager.ts';
+import type {Pod} from './pods/pod.ts';
+import {Slots} from './pods/slots.ts';
+import {Prober} from './probes/prober.ts';
+import {RemoteRuntime} from './runtime/cri/remote.ts';
+import type {Runtime} from './runtime/runtime.ts';
+import {FileSource} from './sources/files.ts';
+import {ApiMirrors} from './sources/mirrors.ts';
+import {UrlSource} from './sources/url.ts';
+import {type StatusSink, StatusWriter} from './status/writer.ts';
+import {systemMounter} from './volumes/mounts.ts';
+import {Volumes} from './volumes/volumes.ts';
+
+export interface AgentOptions {
+  settings: Settings;
+  log: Log;
+  clock: Clock;
+  version: string;
+  /** Another than --container-runtime-endpoint's, in tests. */
+  runtime?: Runtime;
+}
+
+export interface Agent {
+  name: string;
+  manager: PodManager;
+  state: NodeState;
+  runtime: Runtime;
+  client: ApiClient | undefined;
+  /** Stops the agent, not its pods. */
+  stop(): Promise<void>;
+}
+
+/** Of the files below --root-dir: another version of the agent must know what it finds. */
+const formatVersion = '1';
+const component = 'nodeagent';
+const reportIntervalMs = 300_000;
+/** Starts at the same time; each is a few processes of the runtime's. */
+const concurrentStarts = 8;
+
+export async function startAgent(options: AgentOptions): Promise<Agent> {
+  const {settings, log, clock, version} = options;
+  const stops: (() => void)[] = [];
+  const rootDir = settings.text('root-dir');
+  await prepareRoot(rootDir);
+
+  const configFile = settings.text('clusterconfig');
+  const limits = {qps: settings.number('cluster-api-qps') || 5, burst: settings.number('cluster-api-burst') || 10};
+  const access = configFile ? await readClusterConfig(configFile) : undefined;
+  const client =
+    access && new HttpClient(access, `nodeagent/${version}`, limits.qps < 0 ? undefined : new TokenBucket(limits.qps, limits.burst, clock));
+  const runtime = options.runtime ?? remoteRuntime(settings);
+  const state = await NodeState.open({settings, runtime, clock, rootDir, version, log});
+  const name = state.name;
+
+  const recorder: Recorder = client
+    ? new ApiRecorder({
+        client,
+        clock,
+        component,
+        host: name,
+        perSecond: settings.number('event-qps') || 5,
+        burst: settings.number('event-burst') || 10,
+        onError: (error) => log.debug(`event: ${error.message}`),
+      })
+    : silentRecorder;
+  const worker = (uid: string) => manager.worker(uid);
+  const references = client ? new ObjectReferences(client, (uid) => worker(uid)?.referencesChanged()) : noReferences;
+  const tokens = client && new TokenCache(client, clock, (uid) => worker(uid)?.referencesChanged());
+  const services =
+    client && new Services(client, settings.text('master-service-namespace'), (error) => log.debug(`services: ${error.message}`));
+  const status: StatusSink = client
+    ? new StatusWriter(client, (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`))
+    : noStatus;
+  const prober = new Prober(runtime, {
+    changed: (uid) => worker(uid)?.probesChanged(),
+    unhealthy: (pod, container, message) => sayUnhealthy(recorder, pod, container, message),
+    count: (kind, pod, container, result) => state.countProbe(kind, pod, container, result),
+  });
+  const registryQps = settings.number('registry-qps');
+  const memoryMount = join(rootDir, 'memory');
+  const context: PodContext = {
+    runtime,
+    runtimeName: () => state.runtimeName,
+    clock,
+    puller: new Puller({
+      runtime,
+      clock,
+      serialize: settings.bool('serialize-image-pulls'),
+      ...(registryQps > 0 && {bucket: new TokenBucket(registryQps, settings.number('registry-burst'), clock)}),
+    }),
+    prober,
+    volumes: new Volumes({root: join(rootDir, 'pods'), memory: memoryMount, mounter: systemMounter, canMount: process.getuid?.() === 0}),
+    cgroups: await openCgroups(
+      {
+        mount: '/sys/fs/cgroup',
+        root: settings.text('cgroup-root'),
+        driver: settings.text('cgroup-driver') as 'cgroupfs' | 'systemd',
+        perQos: settings.bool('cgroups-per-qos'),
+        cfsQuota: settings.bool('cpu-cfs-quota'),
+        cfsPeriodMicros: settings.duration('cpu-cfs-quota-period') * 1000,
+        podPids: settings.number('pod-max-pids'),
+      },
+      (text) => log.warn(text),
+    ),
+    recorder,
+    status,
+    references: {
+      configMap: (namespace, object) => references.configMap(namespace, object),
+      secret: (namespace, object) => references.secret(namespace, object),
+      follow: (pod) => references.follow(pod),
+      unfollow: (uid) => {
+        references.unfollow(uid);
+        tokens?.forget(uid);
+      },
+    },
+    token: async (request) => {
+      if (!tokens) throw new Error('there is no API server to ask for a token');
+      return tokens.get(request);
+    },
+    serviceVariables: async (namespace, links) => services?.variables(namespace, links) ?? new Map(),
+    hostIps: () => state.hostIps,
+    allocatable: () => state.allocatable,
+    admit: (pod) =>
+      admit(pod, manager.active(pod.metadata.uid), {
+        name,
+        labels: state.labels,
+        allocatable: state.allocatable,
+        allowedUnsafeSysctls: settings.list('allowed-unsafe-sysctls'),
+      }),
+    deletePod: (pod) => deletePod(client, pod),
+    runtimeHandler: (className) => runtimeHandler(client, className),
+    pullSecrets: (pod) => pullSecrets(client, references, pod),
+    settings: {
+      logRoot: '/var/log/pods',
+      rootDir,
+      dns: async () => ({
+        clusterDns: settings.list('cluster-dns'),
+        clusterDomain: settings.text('cluster-domain'),
+        host: settings.text('resolv-conf') ? await readFile(settings.text('resolv-conf'), 'utf8').catch(() => '') : '',
+      }),
+      resources: {
+        cfsQuota: settings.bool('cpu-cfs-quota'),
+        cfsPeriodMicros: settings.duration('cpu-cfs-quota-period') * 1000,
+        memoryBytes: state.memoryBytes,
+      },
+      security: {seccompRoot: settings.text('seccomp-profile-root'), seccompDefault: settings.text('seccomp-default') === 'RuntimeDefault'},
+      keepTerminatedVolumes: settings.bool('keep-terminated-pod-volumes'),
+      maxDeadPerContainer: settings.number('maximum-dead-containers-per-container'),
+    },
+    starts: new Slots(concurrentStarts),
+    log,
+  };
+
+  const manifestPath = settings.text('pod-manifest-path');
+  const manifestUrl = settings.text('manifest-url');
+  const sources: SourceName[] = [
+    ...(client ? (['api'] as const) : []),
+    ...(manifestPath ? (['file'] as const) : []),
+    ...(manifestUrl ? (['http'] as const) : []),
+  ];
+  const mirrors = client && new ApiMirrors({client, node: name, nodeUid: () => registrar?.node?.metadata.uid, log});
+  const manager = new PodManager({context, clock, sources, ...(mirrors && {mirrors})});
+
+  const registrar =
+    client &&
+    new Registrar({
+      client,
+      spec: state.nodeSpec(),
+      register: settings.bool('register-node'),
+      status: (previous) => state.status(previous),
+      computeMs: settings.duration('node-status-update-frequency'),
+      reportMs: settings.isGiven('node-status-update-frequency') ? settings.duration('node-status-update-frequency') : reportIntervalMs,
+      onError: (error) => log.warn(`node: ${error.message}`),
+      onNode: (node) => state.seen(node),
+    });
+  state.onChange(() => registrar?.touch());
+  await state.look();
+  if (client && registrar) {
+    registrar.start();
+    const heartbeat = new Heartbeat({
+      client,
+      name,
+      nodeUid: () => registrar.node?.metadata.uid,
+      onError: (error) => log.debug(`lease: ${error.message}`),
+    }).start();
+    const pods = new Reflector({
+      client,
+      path: '/api/v1/pods',
+      query: {fieldSelector: `spec.nodeName=${name}`},
+      listener: {
+        replace: (objects) => manager.replace('api', objects.map(asPod)),
+        changed: (object) => manager.changed(asPod(object)),
+        removed: (object) => manager.removed(asPod(object)),
+      },
+      onError: (error) => log.warn(`pods: ${error.message}`),
+    }).start();
+    stops.push(
+      () => registrar.stop(),
+      () => heartbeat.stop(),
+      () => pods.stop(),
+      () => services?.stop(),
+    );
+  }
+  manager.start();
+  const now = () => clock.now();
+  if (manifestPath) {
+    const files = new FileSource({
+      path: manifestPath,
+      node: name,
+      everyMs: settings.duration('file-check-frequency') || 20_000,
+      now,
+      log,
+      deliver: (found) => manager.replace('file', found),
+    }).start();
+    stops.push(() => files.stop());
+  }
+  if (manifestUrl) {
+    const url = new UrlSource({
+      url: manifestUrl,
+      headers: settings.list('manifest-url-header'),
+      node: name,
+      everyMs: settings.duration('http-check-frequency') || 20_000,
+      now,
+      log,
+      deliver: (found) => manager.replace('http', found),
+    }).start();
+    stops.push(() => url.stop());
+  }
+  recorder.event({kind: 'Node', name, uid: name}, 'Normal', 'Starting', 'Starting nodeagent.');
+  log.info(`nodeagent ${version} runs as node ${JSON.stringify(name)}${client ? ` of ${client.url.origin}` : ', alone'}`);
+
+  return {
+    name,
+    manager,
+    state,
+    runtime,
+    client,
+    stop: async () => {
+      for (const stop of stops) stop();
+      manager.stop();
+      state.stop();
+      runtime.close();
+      client?.close();
+    },
+  };
+}
+
+const asPod = (object: KubeObject): Pod =>
+  ({...object, kind: 'Pod', apiVersion: 'v1', metadata: {...object.metadata, managedFields: undefined}}) as unknown as Pod;
+
+async function prepareRoot(rootDir: string): Promise<void> {
+  await mkdir(join(rootDir, 'pods'), {recursive: true, mode: 0o750});
+  const file = join(rootDir, 'format-version');
+  const found = await readFile(file, 'utf8').catch(() => undefined);
+  if (found === undefined) await writeFile(file, `${formatVersion}\n`);
+  else if (found.trim() !== formatVersion)
+    throw new Error(
+      `${rootDir} was written by another version of nodeagent: its format is ${found.trim()}, this one writes ${formatVersion}`,
+    );
+}
+
+function remoteRuntime(settings: Settings): Runtime {
+  return new RemoteRuntime({
+    endpoint: settings.text('container-runtime-endpoint'),
+    imageEndpoint: settings.text('image-service-endpoint'),
+    requestTimeoutMs: settings.duration('runtime-request-timeout'),
+  });
+}
+
+const noReferences = {
+  configMap: async () => undefined,
+  secret: async () => undefined,
+  follow: () => {},
+  unfollow: () => {},
+};
+
+const noStatus: StatusSink = {write: () => {}, settled: async () => {}, forget: () => {}};
+
+function sayUnhealthy(recorder: Recorder, {metadata}: Pod, container: string, message: string): void {
+  const {name, namespace, uid} = metadata;
+  recorder.event({kind: 'Pod', name, namespace, uid, fieldPath: `spec.containers{${container}}`}, 'Warning', 'Unhealthy', message);
+}
+
+async function deletePod(client: ApiClient | undefined, {metadata}: Pod): Promise<void> {
+  try {
+    await client?.request('DELETE', `/api/v1/namespaces/${metadata.namespace}/pods/${metadata.name}`, {
+      body: {kind: 'DeleteOptions', apiVersion: 'v1', gracePeriodSeconds: 0, preconditions: {uid: metadata.uid}},
+      priority: 'high',
+    });
+  } catch (error) {
+    if (!isReason(error, 'NotFound') && !isReason(error, 'Conflict')) throw error;
+  }
+}
+
+async function runtimeHandler(client: ApiClient | undefined, className: string): Promise<string> {
+  const found = await client?.request<KubeObject>('GET', `/apis/node.k8s.io/v1/runtimeclasses/${className}`);
+  if (!found) throw new Error(`there is no API server to ask for runtime class ${JSON.stringify(className)}`);
+  return found.handler as string;
+}
+
+/** Of the pod and of its service account; what cannot be read is left out, the pull will say. */
+async function pullSecrets(client: ApiClient | undefined, references: Pick<ObjectReferences, 'secret'>, pod: Pod): Promise<KubeObject[]> {
+  if (!client) return [];
+  const {namespace} = pod.metadata;
+  const found = await Promise.all(
+    (pod.spec.imagePullSecrets ?? []).map(({name}) => references.secret(namespace, name).catch(() => undefined)),
+  );
+  return found.filter((secret) => secret !== undefined);
+}

@@ -1,0 +1,145 @@
+/**
+ * Events about pods and the node: written to the API at a limited rate, the same one again as a count. An event is worth a try, never a wait:
+ * what cannot be written soon is dropped.
+ */
+import type {Clock} from '../../shared/clock.ts';
+import {StatusError} from '../../shared/errors.ts';
+import type {ApiClient} from '../api/client.ts';
+import {TokenBucket} from '../api/token-bucket.ts';
+import {secondsOf} from '../status/pod-status.ts';
+
+export interface InvolvedObject {
+  kind: string;
+  apiVersion?: string;
+  name: string;
+  namespace?: string;
+  uid?: string;
+  resourceVersion?: string;
+  fieldPath?: string;
+}
+
+export interface Recorder {
+  event(about: InvolvedObject, type: 'Normal' | 'Warning', reason: string, message: string): void;
+}
+
+interface Known {
+  namespace: string;
+  name: string;
+  count: number;
+  firstTimestamp: string;
+  at: number;
+}
+
+const maxQueued = 1000;
+const maxKnown = 4096;
+/** One object that never stops complaining must not drown the others: so many at once, then one in five minutes. */
+const perObjectBurst = 25;
+const perObjectPerSecond = 1 / 300;
+
+export interface RecorderOptions {
+  client: ApiClient;
+  clock: Clock;
+  component: string;
+  host: string;
+  perSecond: number;
+  burst: number;
+  onError(error: Error): void;
+}
+
+interface Draft {
+  about: InvolvedObject;
+  type: string;
+  reason: string;
+  message: string;
+  at: number;
+}
+
+export class ApiRecorder implements Recorder {
+  readonly #options: RecorderOptions;
+  readonly #bucket: TokenBucket;
+  readonly #known = new Map<string, Known>();
+  readonly #buckets = new Map<string, TokenBucket>();
+  #queue: Draft[] = [];
+  #running = false;
+  #serial = 0;
+
+  constructor(options: RecorderOptions) {
+    this.#options = options;
+    this.#bucket = new TokenBucket(options.perSecond, options.burst, options.clock);
+  }
+
+  event(about: InvolvedObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
+    if (this.#queue.length >= maxQueued || !this.#bucketOf(about).tryTake()) return;
+    this.#queue.push({about, type, reason, message: message.slice(0, 1024), at: this.#options.clock.now()});
+    if (!this.#running) void this.#drain();
+  }
+
+  #bucketOf(about: InvolvedObject): TokenBucket {
+    const key = `${about.namespace}/${about.kind}/${about.name}/${about.uid}`;
+    let bucket = this.#buckets.get(key);
+    if (!bucket) {
+      if (this.#buckets.size >= maxKnown) this.#buckets.delete(this.#buckets.keys().next().value!);
+      bucket = new TokenBucket(perObjectPerSecond, perObjectBurst, this.#options.clock);
+      this.#buckets.set(key, bucket);
+    }
+    return bucket;
+  }
+
+  async #drain(): Promise<void> {
+    this.#running = true;
+    for (let draft = this.#queue.shift(); draft; draft = this.#queue.shift()) {
+      await this.#bucket.take();
+      try {
+        await this.#write(draft);
+      } catch (error) {
+        this.#options.onError(error as Error);
+      }
+    }
+    this.#running = false;
+  }
+
+  async #write(draft: Draft): Promise<void> {
+    const {about, type, reason, message, at} = draft;
+    const key = JSON.stringify([about.kind, about.namespace, about.name, about.uid, about.fieldPath, type, reason, message]);
+    const known = this.#known.get(key);
+    const lastTimestamp = secondsOf(at);
+    if (known) {
+      known.count += 1;
+      try {
+        await this.#options.client.request('PATCH', `/api/v1/namespaces/${known.namespace}/events/${known.name}`, {
+          body: {count: known.count, lastTimestamp},
+          contentType: 'application/merge-patch+json',
+          priority: 'free',
+        });
+        return;
+      } catch (error) {
+        if (!(error instanceof StatusError && error.status.code === 404)) throw error;
+      }
+    }
+    const {client, component, host} = this.#options;
+    const namespace = about.namespace ?? 'default';
+    const name = `${about.name}.${at.toString(16)}${(this.#serial++).toString(16).padStart(4, '0')}`;
+    await client.request('POST', `/api/v1/namespaces/${namespace}/events`, {
+      body: {
+        kind: 'Event',
+        apiVersion: 'v1',
+        metadata: {name, namespace},
+        involvedObject: {apiVersion: 'v1', ...about},
+        reason,
+        message,
+        source: {component, host},
+        firstTimestamp: lastTimestamp,
+        lastTimestamp,
+        count: 1,
+        type,
+        reportingComponent: component,
+        reportingInstance: host,
+      },
+      priority: 'free',
+    });
+    if (this.#known.size >= maxKnown) this.#known.delete(this.#known.keys().next().value!);
+    this.#known.set(key, {namespace, name, count: 1, firstTimestamp: lastTimestamp, at});
+  }
+}
+
+export const silentRecorder: Recorder = {event() {}};

@@ -1,0 +1,142 @@
+/** The node's entry in the API: made where it is missing, its labels kept, its status written when it changes and now and then without. */
+import {isReason} from '../../shared/errors.ts';
+import type {KubeObject} from '../../shared/object.ts';
+import type {ApiClient} from '../api/client.ts';
+import {defaultLabels, type NodeSpecFacts, newNode} from './node-object.ts';
+
+export interface RegistrarOptions {
+  client: ApiClient;
+  spec: NodeSpecFacts;
+  register: boolean;
+  /** The status as it is now. */
+  status(previous: KubeObject['status']): Promise<Record<string, unknown>>;
+  /** How often it is looked at, and how often written although nothing changed. */
+  computeMs: number;
+  reportMs: number;
+  onError(error: Error): void;
+  onNode(node: KubeObject): void;
+}
+
+const firstRetryMs = 100;
+const longestRetryMs = 7_000;
+
+export class Registrar {
+  readonly #options: RegistrarOptions;
+  #node: KubeObject | undefined;
+  #written = '';
+  #writtenAt = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #stopped = false;
+  #retryMs = firstRetryMs;
+  #running = false;
+  #again = false;
+
+  constructor(options: RegistrarOptions) {
+    this.#options = options;
+  }
+
+  get node(): KubeObject | undefined {
+    return this.#node;
+  }
+
+  start(): this {
+    void this.#run();
+    return this;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    clearTimeout(this.#timer);
+  }
+
+  /** Something that the status shows has changed. */
+  touch(): void {
+    if (this.#running) this.#again = true;
+    else void this.#run();
+  }
+
+  /** Seen by a watch. */
+  seen(node: KubeObject | undefined): void {
+    this.#node = node;
+    if (!node) this.touch();
+  }
+
+  async #run(): Promise<void> {
+    clearTimeout(this.#timer);
+    this.#running = true;
+    let wait = this.#options.computeMs;
+    try {
+      if (!this.#node) await this.#register();
+      else await this.#report();
+      this.#retryMs = firstRetryMs;
+    } catch (error) {
+      if (isReason(error, 'NotFound')) this.#node = undefined;
+      this.#options.onError(error as Error);
+      wait = this.#retryMs;
+      this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
+    }
+    this.#running = false;
+    if (this.#stopped) return;
+    if (this.#again) {
+      this.#again = false;
+      wait = 0;
+    }
+    this.#timer = setTimeout(() => void this.#run(), wait);
+  }
+
+  async #register(): Promise<void> {
+    const {client, spec, register} = this.#options;
+    const status = await this.#options.status(undefined);
+    if (register) {
+      try {
+        this.#node = await client.request<KubeObject>('POST', '/api/v1/nodes', {body: {...newNode(spec), status}, priority: 'free'});
+        this.#remember(status);
+        this.#options.onNode(this.#node);
+        return;
+      } catch (error) {
+        if (!isReason(error, 'AlreadyExists')) throw error;
+      }
+    }
+    this.#node = await client.request<KubeObject>('GET', `/api/v1/nodes/${spec.name}`, {priority: 'free'});
+    this.#options.onNode(this.#node);
+    await this.#fixLabels();
+    await this.#report();
+  }
+
+  /** Labels that the flags name are ours to keep; taints were for the first time only. */
+  async #fixLabels(): Promise<void> {
+    const {client, spec, register} = this.#options;
+    if (!register) return;
+    const wanted = {...defaultLabels(spec.name, spec.architecture), ...spec.labels};
+    const present = this.#node?.metadata.labels ?? {};
+    const missing = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => present[key] !== value));
+    if (Object.keys(missing).length === 0) return;
+    const options = {body: {metadata: {labels: missing}}, contentType: 'application/merge-patch+json', priority: 'free'} as const;
+    this.#node = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}`, options);
+  }
+
+  async #report(): Promise<void> {
+    const {client, spec, reportMs} = this.#options;
+    const status = await this.#options.status(this.#node?.status);
+    const changed = fingerprint(status) !== this.#written;
+    if (!changed && Date.now() - this.#writtenAt < reportMs) return;
+    // Addresses merge by their type: a list with one more of a type would lose one.
+    const body = {status: {...status, addresses: [{$patch: 'replace'}, ...(status.addresses as object[])]}};
+    const answer = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}/status`, {
+      body,
+      contentType: 'application/strategic-merge-patch+json',
+      priority: 'free',
+    });
+    this.#node = answer;
+    this.#remember(status);
+  }
+
+  #remember(status: Record<string, unknown>): void {
+    this.#written = fingerprint(status);
+    this.#writtenAt = Date.now();
+  }
+}
+
+/** A heartbeat alone is no change. */
+const fingerprint = (status: Record<string, unknown>): string =>
+  JSON.stringify(status, (key, value) => (key === 'lastHeartbeatTime' ? undefined : value));

@@ -1,0 +1,288 @@
+/**
+ * All pods of the node: a worker for each that a source names, and for each that the runtime still has though no source does. Hands runtime
+ * events to who they concern, and compares with the runtime's lists now and then.
+ */
+import type {Clock} from '../../shared/clock.ts';
+import type {Container, RuntimeEvent, Sandbox} from '../runtime/runtime.ts';
+import type {PodContext} from './context.ts';
+import {label, managedLabels, readNotes} from './names.ts';
+import {isMirror, isStatic, type Pod} from './pod.ts';
+import {PodWorker} from './worker.ts';
+
+export type SourceName = 'api' | 'file' | 'http' | 'manifest';
+
+/** Tells the API of pods that do not come from it. */
+export interface Mirrors {
+  /** Static pods, and what the API has of them by full name. */
+  update(statics: readonly Pod[], mirrors: ReadonlyMap<string, Pod>): void;
+}
+
+export interface ManagerOptions {
+  context: PodContext;
+  clock: Clock;
+  sources: readonly SourceName[];
+  mirrors?: Mirrors;
+}
+
+const listEveryMs = 30_000;
+const keyOf = ({metadata}: Pod): string => `${metadata.namespace}/${metadata.name}`;
+
+interface Snapshot {
+  sandboxes: Map<string, Sandbox[]>;
+  containers: Map<string, Container[]>;
+}
+
+export class PodManager {
+  readonly #options: ManagerOptions;
+  readonly #workers = new Map<string, PodWorker>();
+  readonly #desired = new Map<SourceName, Map<string, Pod>>();
+  #mirrors = new Map<string, Pod>();
+  #snapshot: Snapshot | undefined;
+  #listing: Promise<void> | undefined;
+  #listAgain = false;
+  #stop: (() => void)[] = [];
+  /** When the runtime last answered a list, ms. */
+  listedAt = 0;
+
+  constructor(options: ManagerOptions) {
+    this.#options = options;
+  }
+
+  start(): void {
+    const {context, clock} = this.#options;
+    this.#stop.push(
+      context.runtime.watch(
+        (event) => this.#take(event),
+        () => this.list(),
+      ),
+    );
+    let cancel = () => {};
+    const tick = () => {
+      void this.list();
+      cancel = clock.after(listEveryMs, tick);
+    };
+    cancel = clock.after(listEveryMs, tick);
+    this.#stop.push(() => cancel());
+  }
+
+  stop(): void {
+    for (const end of this.#stop.splice(0)) end();
+  }
+
+  *workers(): Iterable<PodWorker> {
+    yield* this.#workers.values();
+  }
+
+  find(namespace: string, name: string, uid?: string): PodWorker | undefined {
+    for (const worker of this.#workers.values()) {
+      const {metadata} = worker.pod;
+      if (metadata.namespace === namespace && metadata.name === name && (!uid || metadata.uid === uid)) return worker;
+    }
+    return undefined;
+  }
+
+  worker(uid: string): PodWorker | undefined {
+    return this.#workers.get(uid);
+  }
+
+  /** Those that hold resources: neither ended nor refused. */
+  active(except?: string): Pod[] {
+    return [...this.#workers.values()].filter(({uid, hasEnded}) => uid !== except && !hasEnded).map(({pod}) => pod);
+  }
+
+  /** All of a source's pods, for the first time or again. */
+  replace(source: SourceName, pods: readonly Pod[]): void {
+    if (source === 'api') {
+      this.#mirrors = new Map(pods.filter(isMirror).map((pod) => [keyOf(pod), pod]));
+      pods = pods.filter((pod) => !isMirror(pod));
+    }
+    this.#desired.set(source, new Map(pods.map((pod) => [pod.metadata.uid, pod])));
+    this.#settle();
+  }
+
+  changed(pod: Pod): void {
+    if (isMirror(pod)) this.#mirrors.set(keyOf(pod), pod);
+    else this.#need('api').set(pod.metadata.uid, pod);
+    this.#settle(pod.metadata.uid);
+  }
+
+  removed(pod: Pod): void {
+    if (!isMirror(pod)) this.#need('api').delete(pod.metadata.uid);
+    else if (this.#mirrors.get(keyOf(pod))?.metadata.uid === pod.metadata.uid) this.#mirrors.delete(keyOf(pod));
+    this.#settle(pod.metadata.uid);
+  }
+
+  /** Asks the runtime for everything that is ours. */
+  list(): Promise<void> {
+    if (this.#listing) {
+      this.#listAgain = true;
+      return this.#listing;
+    }
+    this.#listing = this.#list()
+      .catch((error) => this.#options.context.log.error('cannot list the runtime', error))
+      .finally(() => {
+        this.#listing = undefined;
+        if (this.#listAgain) {
+          this.#listAgain = false;
+          void this.list();
+        }
+      });
+    return this.#listing;
+  }
+
+  #need(source: SourceName): Map<string, Pod> {
+    let pods = this.#desired.get(source);
+    if (!pods) {
+      pods = new Map();
+      this.#desired.set(source, pods);
+    }
+    return pods;
+  }
+
+  async #list(): Promise<void> {
+    const {runtime} = this.#options.context;
+    const [sandboxes, containers] = await Promise.all([runtime.sandboxes(managedLabels), runtime.containers(managedLabels)]);
+    this.listedAt = this.#options.clock.now();
+    const snapshot: Snapshot = {sandboxes: byPod(sandboxes), containers: byPod(containers)};
+    const first = this.#snapshot === undefined;
+    this.#snapshot = snapshot;
+    await Promise.all(
+      [...this.#workers.values()].map((worker) =>
+        worker.reconcile(snapshot.sandboxes.get(worker.uid) ?? [], snapshot.containers.get(worker.uid) ?? []),
+      ),
+    );
+    if (first) this.#settle();
+    this.#endOrphans();
+  }
+
+  #settle(uid?: string): void {
+    // Without knowing what runs, a pod would be started a second time.
+    if (!this.#snapshot) return;
+    const wanted = new Map<string, Pod>();
+    for (const pods of this.#desired.values()) for (const [id, pod] of pods) wanted.set(id, pod);
+    const touched = uid === undefined ? new Set([...wanted.keys(), ...this.#workers.keys()]) : new Set([uid]);
+    for (const id of touched) {
+      const pod = wanted.get(id);
+      const worker = this.#workers.get(id);
+      if (pod && worker) worker.update(pod);
+      else if (pod) this.#begin(pod);
+      else if (worker && this.#isComplete()) worker.withdraw();
+    }
+    this.#updateMirrors([...wanted.values()].filter(isStatic));
+  }
+
+  #updateMirrors(statics: readonly Pod[]): void {
+    for (const worker of this.#workers.values()) if (isStatic(worker.pod)) worker.mirror(this.#mirrors.get(keyOf(worker.pod)));
+    // Until the API has been heard, every mirror looks missing.
+    if (this.#desired.has('api')) this.#options.mirrors?.update(statics, this.#mirrors);
+  }
+
+  /** All sources have spoken at least once: what none of them names is not wanted. */
+  #isComplete(): boolean {
+    return this.#options.sources.every((source) => this.#desired.has(source));
+  }
+
+  #begin(pod: Pod): void {
+    // The pod of the same name before it has to be gone; its end settles again.
+    if (this.find(pod.metadata.namespace, pod.metadata.name)) return;
+    const {uid} = pod.metadata;
+    const snapshot = this.#snapshot!;
+    const sandboxes = snapshot.sandboxes.get(uid) ?? [];
+    const apiPod = isStatic(pod) ? this.#mirrors.get(keyOf(pod)) : pod;
+    this.#adopt(pod, apiPod, sandboxes, snapshot.containers.get(uid) ?? []);
+  }
+
+  #adopt(pod: Pod, apiPod: Pod | undefined, sandboxes: readonly Sandbox[], containers: readonly Container[]): PodWorker {
+    const {context} = this.#options;
+    const worker = new PodWorker(context, pod, apiPod, {gone: (gone) => this.#gone(gone)});
+    this.#workers.set(worker.uid, worker);
+    if (sandboxes.length + containers.length === 0) worker.update(pod);
+    else
+      worker
+        .reconcile(sandboxes, containers)
+        .then(() => worker.update(pod))
+        .catch((error) => context.log.error(`cannot adopt ${keyOf(pod)}`, error));
+    void context.cgroups.balance(this.active()).catch((error) => context.log.warn(`cgroups: ${(error as Error).message}`));
+    return worker;
+  }
+
+  #gone(worker: PodWorker): void {
+    this.#workers.delete(worker.uid);
+    this.#snapshot?.sandboxes.delete(worker.uid);
+    this.#snapshot?.containers.delete(worker.uid);
+    for (const pods of this.#desired.values()) if (pods.get(worker.uid)?.metadata.deletionTimestamp) pods.delete(worker.uid);
+    this.#settle();
+  }
+
+  /** Of a pod that was deleted while nobody looked. */
+  #endOrphans(): void {
+    if (!this.#isComplete()) return;
+    const wanted = new Set([...this.#desired.values()].flatMap((pods) => [...pods.keys()]));
+    for (const [uid, sandboxes] of this.#snapshot!.sandboxes) {
+      if (this.#workers.has(uid) || wanted.has(uid)) continue;
+      const containers = this.#snapshot!.containers.get(uid) ?? [];
+      const worker = this.#adopt(orphan(sandboxes[0]!, containers), undefined, sandboxes, containers);
+      worker.withdraw();
+    }
+    void this.#sweep(wanted);
+  }
+
+  /** Folders and cgroups of pods that have neither a source nor a container. */
+  async #sweep(wanted: ReadonlySet<string>): Promise<void> {
+    const {volumes, cgroups, log} = this.#options.context;
+    const isLeft = (uid: string) => !this.#workers.has(uid) && !wanted.has(uid) && !this.#snapshot?.sandboxes.has(uid);
+    try {
+      for (const uid of await volumes.present()) if (isLeft(uid)) await volumes.remove(uid);
+      for (const uid of await cgroups.present()) if (isLeft(uid)) await cgroups.remove(uid, undefined);
+    } catch (error) {
+      log.warn(`cannot clear up: ${(error as Error).message}`);
+    }
+  }
+
+  #take({type, id}: RuntimeEvent): void {
+    for (const worker of this.#workers.values()) {
+      if (worker.view.find(id)) {
+        if (type === 'exited' || type === 'removed') void worker.exited(id);
+        return;
+      }
+      if (worker.view.sandboxes.some((sandbox) => sandbox.id === id)) {
+        if (type === 'exited' && !worker.isEnding) worker.sandboxExited(id);
+        return;
+      }
+    }
+  }
+}
+
+function byPod<T extends {labels: Readonly<Record<string, string>>}>(list: readonly T[]): Map<string, T[]> {
+  const result = new Map<string, T[]>();
+  for (const entry of list) {
+    const uid = entry.labels[label.podUid];
+    if (!uid) continue;
+    const known = result.get(uid);
+    if (known) known.push(entry);
+    else result.set(uid, [entry]);
+  }
+  return result;
+}
+
+/** As much of a pod as its containers tell: enough to end it as it wished to end. */
+function orphan({metadata}: Sandbox, containers: readonly Container[]): Pod {
+  const notes = containers.map(({annotations}) => readNotes(annotations));
+  const named = (kinds: readonly string[]) =>
+    [...new Set(containers.filter((_, index) => kinds.includes(notes[index]!.kind)).map(({labels}) => labels[label.container] ?? ''))].map(
+      (name) => ({
+        name,
+        image: '',
+      }),
+    );
+  return {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: {name: metadata.name, namespace: metadata.namespace, uid: metadata.uid},
+    spec: {
+      containers: named(['app', 'ephemeral', 'init']),
+      initContainers: named(['sidecar']).map((container) => ({...container, restartPolicy: 'Always'})),
+      terminationGracePeriodSeconds: Math.max(0, ...notes.map(({graceSeconds}) => graceSeconds)),
+    },
+  };
+}

@@ -1,0 +1,139 @@
+/**
+ * Statuses on their way to the API: the latest of each pod, one request at a time for each, as a patch of what differs. A status that only says
+ * that the pod is being made waits a moment, because most pods run before it would arrive.
+ */
+import {StatusError} from '../../shared/errors.ts';
+import type {ApiClient} from '../api/client.ts';
+import type {Pod, PodStatus} from '../pods/pod.ts';
+
+export interface StatusSink {
+  /** `eager`: not to be held back. */
+  write(pod: Pod, status: PodStatus, eager: boolean): void;
+  /** When the last status of the pod is in the API, or the pod is not. */
+  settled(uid: string): Promise<void>;
+  forget(uid: string): void;
+}
+
+interface Entry {
+  pod: Pod;
+  status: PodStatus;
+  /** As the API last confirmed it. */
+  confirmed: PodStatus | undefined;
+  dirty: boolean;
+  running: Promise<void> | undefined;
+  timer: NodeJS.Timeout | undefined;
+  retryMs: number;
+}
+
+const holdMs = 400;
+const firstRetryMs = 500;
+const longestRetryMs = 10_000;
+
+export class StatusWriter implements StatusSink {
+  readonly #client: ApiClient;
+  readonly #onError: (pod: Pod, error: Error) => void;
+  readonly #entries = new Map<string, Entry>();
+
+  constructor(client: ApiClient, onError: (pod: Pod, error: Error) => void) {
+    this.#client = client;
+    this.#onError = onError;
+  }
+
+  write(pod: Pod, status: PodStatus, eager: boolean): void {
+    const {uid} = pod.metadata;
+    let entry = this.#entries.get(uid);
+    if (!entry) {
+      entry = {pod, status, confirmed: pod.status, dirty: false, running: undefined, timer: undefined, retryMs: firstRetryMs};
+      this.#entries.set(uid, entry);
+    }
+    Object.assign(entry, {pod, status});
+    entry.dirty = patchOf(entry.confirmed, status) !== undefined;
+    if (!entry.dirty || entry.running) return;
+    if (eager) this.#send(entry);
+    else entry.timer ??= setTimeout(() => this.#send(entry), holdMs);
+  }
+
+  async settled(uid: string): Promise<void> {
+    for (;;) {
+      const entry = this.#entries.get(uid);
+      if (!entry || (!entry.dirty && !entry.running)) return;
+      if (!entry.running) this.#send(entry);
+      await entry.running;
+    }
+  }
+
+  forget(uid: string): void {
+    const entry = this.#entries.get(uid);
+    clearTimeout(entry?.timer);
+    this.#entries.delete(uid);
+  }
+
+  #send(entry: Entry): void {
+    clearTimeout(entry.timer);
+    entry.timer = undefined;
+    entry.running ??= this.#work(entry).finally(() => {
+      entry.running = undefined;
+    });
+  }
+
+  async #work(entry: Entry): Promise<void> {
+    while (entry.dirty) {
+      const {pod, status} = entry;
+      const {name, namespace, uid} = pod.metadata;
+      const patch = patchOf(entry.confirmed, status);
+      entry.dirty = false;
+      if (!patch) return;
+      try {
+        const answer = await this.#client.request<Pod>('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, {
+          body: {metadata: {uid}, status: patch},
+          contentType: 'application/strategic-merge-patch+json',
+          priority: status.phase === 'Pending' ? 'low' : 'high',
+        });
+        entry.confirmed = answer.status ?? status;
+        entry.retryMs = firstRetryMs;
+        entry.dirty = patchOf(entry.confirmed, entry.status) !== undefined && entry.status !== status;
+      } catch (error) {
+        // Gone, or another of the same name: nobody wants to know any more.
+        if (error instanceof StatusError && (error.status.code === 404 || error.status.code === 409)) return;
+        this.#onError(pod, error as Error);
+        if (!this.#entries.has(uid)) return;
+        entry.dirty = true;
+        await new Promise((resolve) => setTimeout(resolve, entry.retryMs));
+        entry.retryMs = Math.min(entry.retryMs * 2, longestRetryMs);
+      }
+    }
+  }
+}
+
+const scalars = ['observedGeneration', 'phase', 'message', 'reason', 'hostIP', 'podIP', 'startTime', 'qosClass'] as const;
+const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
+const addresses = ['hostIPs', 'podIPs'] as const;
+
+/** A strategic merge patch from one status to another; undefined where they say the same. Conditions that are not ours are left alone. */
+export function patchOf(before: PodStatus | undefined, after: PodStatus): Record<string, unknown> | undefined {
+  const patch: Record<string, unknown> = {};
+  for (const name of scalars) if (before?.[name] !== after[name]) patch[name] = after[name] ?? null;
+  for (const name of lists) if (!same(before?.[name], after[name])) patch[name] = after[name] ?? null;
+  for (const name of addresses)
+    if (!same(before?.[name], after[name])) patch[name] = after[name] ? [{$patch: 'replace'}, ...after[name]] : null;
+  const changed = (after.conditions ?? []).filter(
+    (condition) =>
+      !same(
+        before?.conditions?.find(({type}) => type === condition.type),
+        condition,
+      ),
+  );
+  if (changed.length > 0)
+    patch.conditions = changed.map((condition) => ({...condition, reason: condition.reason ?? null, message: condition.message ?? null}));
+  return Object.keys(patch).length > 0 ? patch : undefined;
+}
+
+/** Whatever the order of keys; null and absent are one. */
+function same(a: unknown, b: unknown): boolean {
+  if (a === b || ((a ?? null) === null && (b ?? null) === null)) return true;
+  if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
+  if (Array.isArray(a) !== Array.isArray(b)) return false;
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) if (!same(left[key], right[key])) return false;
+  return true;
+}
