@@ -51,6 +51,7 @@ export async function forward(
   const call = begun;
   call.on('response', (answer) => {
     call.setTimeout(0);
+    if (answer.statusCode === 401 && headers['authorization'] === undefined) connection.refused().catch(() => {});
     const out: OutgoingHttpHeaders = {};
     for (const [name, value] of Object.entries(answer.headers)) if (!hopByHop.has(name) && name !== 'watch-socket') out[name] = value;
     response.writeHead(answer.statusCode!, out);

@@ -50,6 +50,11 @@ export class HttpConnection implements Connection {
     return this.#call({method, path, headers, ...(endless && {endless}), signal}, await this.#credentials.present());
   }
 
+  /** What was shown has been refused: the next request shows it anew. */
+  async refused(): Promise<void> {
+    await this.#credentials.present(true);
+  }
+
   #once(request: Request, presented: Presented): Promise<Reply> {
     return new Promise((resolve, reject) => {
       const call = this.#call({...request, headers: request.headers ?? {}}, presented);
