@@ -96,6 +96,7 @@ async function write(context: RequestContext, object: KubeObject, options: Write
     now: rfc3339(now),
     type: typeByKind({...resource.storage, kind: resource.kind}),
   });
+  if (resource.namespaced) machine.quotas.prepare();
   await admit(attributes, machine.lookups, 'mutate');
   // Late, as in the reference: whoever refuses to admit it speaks of the prefix.
   if (!metadata.name && metadata.generateName) attributes.name = metadata.name = generatedName(metadata.generateName);

@@ -43,6 +43,11 @@ export class Quotas {
     this.#isShared = options.store.begin !== undefined;
   }
 
+  /** Looks ahead which namespaces have any, beside what else a create looks up. */
+  prepare(): void {
+    this.#follow().catch(() => {});
+  }
+
   /** Calls `work` with the quotas of a namespace, by name, one caller at a time; not at all where there are none. */
   async of(namespace: string, work: (quotas: readonly KubeObject[]) => Promise<void>): Promise<void> {
     await this.#follow();

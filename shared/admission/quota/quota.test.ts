@@ -253,7 +253,7 @@ describe('scopes', () => {
 });
 
 describe('what else is used', () => {
-  const ports = [{port: 1}, {port: 2, nodePort: 30000}];
+  const ports: JsonObject[] = [{port: 1}, {port: 2, nodePort: 30000}];
   test.each([
     ['ClusterIP', {type: 'ClusterIP'}, '0', '0'],
     ['NodePort', {type: 'NodePort'}, '2', '0'],
@@ -305,7 +305,7 @@ describe('what else is used', () => {
   });
   test('devices of a claim, by class at their worst, and as the resource that the class goes by', async () => {
     const request = (deviceClassName: string, count: number) => ({deviceClassName, allocationMode: 'ExactCount', count});
-    const requests = [
+    const requests: JsonObject[] = [
       {name: 'a', exactly: request('gpu', 2)},
       {name: 'b', firstAvailable: [request('gpu', 4), request('fpga', 1), request('gpu', 3)]},
       {name: 'c', exactly: {deviceClassName: 'nic', allocationMode: 'All'}},
