@@ -5,7 +5,7 @@
 
 import {isStoreError, type Revision, type Session, type Stored, type Subscription} from '../../../shared/storage/contract.ts';
 import type {History} from '../history.ts';
-import type {Process} from './world.ts';
+import type {Process} from './process.ts';
 
 export const roles = 'roles.rbac.authorization.k8s.io';
 export const namespaces = 'namespaces';

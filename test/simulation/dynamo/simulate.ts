@@ -8,11 +8,11 @@ import {Steps} from '../../../shared/storage/dynamo/double/steps.ts';
 import {groupOf} from '../../../shared/storage/dynamo/keys.ts';
 import {openDynamo} from '../../../shared/storage/dynamo/open.ts';
 import {seededRandom} from '../../../shared/storage/faults.ts';
-import {type World as Clients, compactor, lister, reader, watcher, writer} from '../clients.ts';
-import {broken, History, itemOf, padded} from '../history.ts';
-import {creator, keeper, Listening, namespaces, pods, type Requests, requester, roles} from './sessions.ts';
+import {broken, History, padded} from '../history.ts';
+import {type Counts, lastList, populate, types} from './population.ts';
+import {tables} from './process.ts';
 import {trouble} from './trouble.ts';
-import {tables, World} from './world.ts';
+import {World} from './world.ts';
 
 export interface DynamoSimulation {
   seed: number;
@@ -22,20 +22,12 @@ export interface DynamoSimulation {
   trace?: (line: string) => void;
 }
 
-export interface SimulatedDynamo {
-  writes: number;
-  acknowledged: number;
-  reads: number;
-  lists: number;
-  watches: number;
-  changes: number;
-  emptied: number;
+export interface SimulatedDynamo extends Counts {
   calls: number;
   /** Virtual time, in seconds. */
   seconds: number;
 }
 
-const types = [pods, roles, namespaces];
 /** After the last trouble everything must come to an end in this time. */
 const patienceMs = 20 * 60_000;
 
@@ -49,47 +41,19 @@ export async function simulateDynamo({seed, steps: length, trace}: DynamoSimulat
   let running = true;
   let failure: unknown;
   const pauseMs = 10 ** (1 + 2 * random());
-  const clients: Clients = {
-    store: () => world.any().store,
+  const population = populate({
     history,
     random,
     running: () => running,
     pause: () => steps.sleep(random() * pauseMs),
-    types: [pods, pods, roles],
+    process: () => world.any(),
     // Some are too large for an item.
     ...(random() < 0.03 && {image: (token: string) => (random() < 0.3 ? padded(token, 90_000) : token)}),
-    namespaces: 1 + Math.floor(random() * 2),
-    names: 1 + Math.floor(random() * 4),
-  };
-  const requests: Requests = {
-    history,
-    random,
-    running: () => running,
-    pause: () => clients.pause!(),
-    process: () => world.any(),
-    roles: ['n0/o0', 'n0/o1'],
-    namespaces: ['t0', 't1'],
-    emptied: [],
-  };
-  const listening = new Listening();
-  const some = (most: number): number => Math.floor(random() * (most + 1));
-  const several = (count: number, client: () => Promise<void>): Promise<void>[] => Array.from({length: count}, client);
+  });
   const work = async (): Promise<void> => {
-    await world.open(1 + some(2));
-    const all = [
-      ...several(1 + some(2), () => writer(clients)),
-      ...several(some(1), () => reader(clients)),
-      ...several(some(2), () => lister(clients)),
-      ...several(some(2), () => watcher(clients)),
-      ...several(some(2), () => requester(requests, listening)),
-      ...(random() < 0.5
-        ? [...several(1 + some(1), () => creator(requests, listening)), ...requests.namespaces.map((name) => keeper(requests, name))]
-        : []),
-      ...several(random() < 0.3 ? 1 : 0, () => compactor(clients)),
-      ...several(random() < 0.8 ? 1 : 0, () => trouble(world, clients)),
-    ];
+    await world.open(1 + Math.floor(random() * 3));
     await Promise.all(
-      all.map((client) =>
+      [...population.start(), ...(random() < 0.8 ? [trouble(world, population.clients)] : [])].map((client) =>
         client.catch((error: unknown) => {
           failure ??= error;
           running = false;
@@ -118,12 +82,7 @@ export async function simulateDynamo({seed, steps: length, trace}: DynamoSimulat
   const machine = world.machine();
   const last = (async () => {
     const store = await openDynamo({client: machine.calls, tables, clock: machine.clock, monotonic: machine.monotonic, random});
-    for (const type of types) {
-      const began = history.now();
-      const {items, revision} = await store.scan(type, {prefix: ''});
-      history.lists.push({type, prefix: '', revision, exact: false, items: items.map(itemOf), began, ended: history.now()});
-      world.checkLog(type, revision);
-    }
+    for (const type of types) world.checkLog(type, await lastList(store, type, history));
   })();
   let over = false;
   last
@@ -136,19 +95,9 @@ export async function simulateDynamo({seed, steps: length, trace}: DynamoSimulat
   await last;
   if (world.failure) throw world.failure;
   world.truth.archive(history, types);
-  history.check();
-  for (const {namespace, revision} of requests.emptied)
-    for (const change of history.archive.get(pods)!)
-      if (change.operation === 'create' && change.revision > revision && change.key.startsWith(`${namespace}/`))
-        broken('nothing is created in a namespace that was emptied', {namespace, revision, key: change.key, created: change.revision});
+  population.check();
   return {
-    writes: history.writes.length,
-    acknowledged: history.writes.filter((write) => typeof write.outcome === 'object').length,
-    reads: history.reads.length,
-    lists: history.lists.length,
-    watches: history.watches.length,
-    changes: [...history.archive.values()].flat().length,
-    emptied: requests.emptied.length,
+    ...population.counts(),
     calls: world.double.metered.length,
     seconds: Math.round((steps.now() - Date.UTC(2026, 0, 1)) / 1000),
   };

@@ -1,15 +1,10 @@
-/** DynamoDB Local for the tests of a file: started once, on a port of its own, in memory; its jar is what `npm run test:setup` fetched. */
+/** DynamoDB Local for the tests of a file. */
 
-import {type ChildProcess, spawn} from 'node:child_process';
-import {createServer} from 'node:net';
-import {dirname, join} from 'node:path';
 import {afterAll, beforeAll} from 'vitest';
 import type {Clock} from '../../../clock.ts';
-import {awsCalls, type DynamoCalls, type TableCalls} from '../calls.ts';
-import {createTables, type Tables, tablesOf} from '../tables.ts';
-
-const jar = process.env['TEST_DYNAMO'] ?? join(import.meta.dirname, '../../../../.cache/dynamo/DynamoDBLocal.jar');
-const startMs = 60_000;
+import type {DynamoCalls, TableCalls} from '../calls.ts';
+import {type Tables, tablesOf} from '../tables.ts';
+import {type Started, startLocalDynamo, startMs} from './start.ts';
 
 export interface LocalDynamo {
   readonly endpoint: string;
@@ -20,49 +15,19 @@ export interface LocalDynamo {
 }
 
 export function localDynamo(): LocalDynamo {
-  let child: ChildProcess | undefined;
-  let made: {endpoint: string; client: LocalDynamo['client']} | undefined;
+  let started: Started | undefined;
   let clusters = 0;
   const tables = tablesOf('test-');
-  const kill = (): void => void child?.kill('SIGKILL');
   beforeAll(async () => {
-    const port = await freePort();
-    const flags = ['-Xmx512m', '-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1', '-Djava.library.path=./DynamoDBLocal_lib'];
-    const args = ['-jar', jar, '-inMemory', '-sharedDb', '-disableTelemetry', '-port', String(port)];
-    child = spawn('java', [...flags, ...args], {cwd: dirname(jar), stdio: 'ignore'});
-    process.once('exit', kill);
-    const endpoint = `http://127.0.0.1:${port}`;
-    const client = awsCalls({
-      endpoint,
-      region: 'local',
-      credentials: {accessKeyId: 'test', secretAccessKey: 'test'},
-      requestTimeoutMs: 20_000,
-    });
-    made = {endpoint, client};
-    // Its TTL goes by the real time, in which everything that a test's clock dates has long expired.
-    const timeless: TableCalls = {createTable: client.createTable, updateTimeToLive: async () => ({$metadata: {}})};
-    const deadline = performance.now() + startMs;
-    for (;;) {
-      try {
-        await createTables(timeless, tables);
-        return;
-      } catch (error) {
-        if (child.exitCode !== null || performance.now() > deadline) throw error;
-      }
-      await new Promise((resolve) => setTimeout(resolve, 50));
-    }
+    started = await startLocalDynamo(tables);
   }, startMs);
-  afterAll(() => {
-    made?.client.destroy();
-    process.off('exit', kill);
-    kill();
-  });
+  afterAll(() => started?.stop());
   return {
     get endpoint() {
-      return made!.endpoint;
+      return started!.endpoint;
     },
     get client() {
-      return made!.client;
+      return started!.client;
     },
     tables,
     cluster: () => `c${++clusters}`,
@@ -77,14 +42,3 @@ export const timeOf = (clock: Clock): Clock => ({
     return () => clearTimeout(timer);
   },
 });
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer();
-    server.once('error', reject);
-    server.listen(0, '127.0.0.1', () => {
-      const {port} = server.address() as {port: number};
-      server.close(() => resolve(port));
-    });
-  });
-}
