@@ -189,10 +189,18 @@ describe('what is not HTTP, or too much of it', () => {
 
   test('an upgrade reaches the API as a plain request', () =>
     withGateway(
-      ({method, headers}) => plain(`${method} ${headers['upgrade']}`, 503),
+      ({method, headers, body}) => plain(`${method} ${headers['upgrade']} ${headers['connection']} ${Buffer.from(body ?? [])}`, 503),
       async (gateway) => {
-        const answer = await overHttp1(gateway, '/exec', {method: 'POST', headers: {connection: 'Upgrade', upgrade: 'SPDY/3.1'}});
-        expect([answer.status, answer.body.toString()]).toEqual([503, 'POST SPDY/3.1']);
+        const agent = new Agent({keepAlive: true, maxSockets: 1});
+        const ask = {method: 'POST', agent, headers: {connection: 'Upgrade', upgrade: 'SPDY/3.1'}, body: 'its body'};
+        for (let time = 0; time < 2; time++) {
+          const answer = await overHttp1(gateway, '/exec', ask);
+          expect([answer.status, answer.body.toString()]).toEqual([503, 'POST SPDY/3.1 Upgrade its body']);
+        }
+        const socket = {upgrade: 'websocket', connection: 'keep-alive, upgrade', 'sec-websocket-protocol': 'v4.channel.k8s.io'};
+        const answer = await overHttp1(gateway, '/exec', {headers: socket});
+        expect(answer.body.toString()).toBe('GET websocket keep-alive, upgrade ');
+        agent.destroy();
       },
     ));
 });

@@ -10,6 +10,7 @@ import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
 import {carry} from './stream.ts';
 import {parseTarget} from './target.ts';
+import {connectionHeaders} from './upgrade.ts';
 
 const peers = new WeakMap<object, Peer>();
 
@@ -26,13 +27,14 @@ export function http1(desk: Desk): (message: IncomingMessage, response: ServerRe
       peer = peerOf(message.socket as TLSSocket);
       peers.set(message.socket, peer);
     }
-    const request = new GatewayRequest(method, target, message.headers as ApiRequest['headers'], peer);
+    const {headers} = message;
+    if (headers.upgrade !== undefined) headers.connection = connectionHeaders.get(message.socket) ?? headers.connection;
+    const request = new GatewayRequest(method, target, headers as ApiRequest['headers'], peer);
     desk.inFlight++;
     response.on('close', () => {
       desk.inFlight--;
       request.abandon();
     });
-    const {headers} = message;
     if (mayHaveBody(method) && (headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0')) {
       collectBody(message, desk.bodies, (body) => {
         if (body === 'gone') return;

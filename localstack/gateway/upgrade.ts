@@ -14,6 +14,9 @@ import type {WatchSockets} from './watch-socket.ts';
 /** No path of the Kubernetes API begins like it. */
 export const watchSocketPath = '/watch-socket';
 
+/** What requests said that come again as plain ones: authentication by a WebSocket's subprotocols looks for it. By their socket. */
+export const connectionHeaders = new WeakMap<object, string>();
+
 export class Upgrades {
   readonly #api: Promise<ServedApi>;
   readonly #log: Log | undefined;
@@ -28,6 +31,7 @@ export class Upgrades {
   /** `again` has the connection read as HTTP from its next byte on. */
   take(message: IncomingMessage, socket: TLSSocket, head: Buffer, again: () => void): void {
     if (!isWatchSocket(message)) {
+      connectionHeaders.set(socket, message.headers.connection!);
       socket.unshift(Buffer.concat([asPlainRequest(message), head]));
       again();
       return;
@@ -66,7 +70,7 @@ function isWatchSocket({url, method, headers}: IncomingMessage): boolean {
   return (headers['sec-websocket-protocol'] ?? '').split(',').some((offered) => offered.trim() === subprotocol);
 }
 
-/** Its bytes once more, without the word by which Node's parser takes it for an upgrade; what it asked for can still be read in it. */
+/** Its bytes once more, without the word by which Node's parser takes it for an upgrade. */
 function asPlainRequest({method, url, httpVersion, rawHeaders}: IncomingMessage): Buffer {
   const lines = [`${method} ${url} HTTP/${httpVersion}`];
   for (let at = 0; at < rawHeaders.length; at += 2) {
