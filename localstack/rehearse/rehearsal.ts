@@ -55,6 +55,8 @@ export interface Rehearsal {
   coldStarts(): Promise<Record<string, number>>;
   /** Another deployment over the same data: what is served changes, what is stored stays. */
   redeploy(change: {context?: Record<string, string>; app?: string}): Promise<Outputs>;
+  /** After a deployment that somebody else made into the emulator. */
+  reload(): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -183,6 +185,7 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
       await readDeployed();
       return outputs;
     },
+    reload: readDeployed,
     close,
   };
 }

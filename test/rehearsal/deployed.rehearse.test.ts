@@ -118,11 +118,29 @@ test.skipIf(!informer)(
   },
 );
 
+/** The scripts that LocalStack's users run, with this emulator behind them. */
+const script = (name: string, variables: Record<string, string>, ...args: string[]) =>
+  run('bash', [join(root, 'localstack/compose', name), ...args], {env: {...process.env, TOKEN: 'rehearsal-token', ...variables}});
+
+test('the smoke test passes', {timeout: storyLimitMs}, async () => {
+  const {stdout} = await script('smoke.sh', {URL: `${rehearsal.url}/k8s`});
+  expect(JSON.parse(stdout).conflicts.won).toBe(1);
+});
+
 test('a deployment over a deployment changes functions and keeps what is stored', {timeout: deployLimitMs}, async () => {
   const before = await ask('/api/v1/namespaces/default');
   const environments = await rehearsal.environments();
-  const {assembly} = rehearsal;
-  await rehearsal.redeploy({context: {historySeconds: '7200'}});
+  const {assembly, endpoint} = rehearsal;
+  const outputs = join(folder, 'second.json');
+  await script(
+    'deploy.sh',
+    {AWS_ENDPOINT_URL: endpoint, OUTPUTS: outputs},
+    '-c',
+    'historySeconds=7200',
+    '--output',
+    join(folder, 'second'),
+  );
+  await rehearsal.reload();
   expect(await ask('/api/v1/namespaces/default')).toEqual(before);
   expect(environments.some(({dead}) => dead)).toBe(true);
   // And back: what the release after it wrote must be read by the one before.
