@@ -85,8 +85,7 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
   });
   const drain = new AbortController();
   const metrics = new Metrics();
-  const quotas = rooms.quotas?.({store, caches, clock}) ?? absent<Quotas>('quotas');
-  const lookups = cachedLookups({caches, authorizer, clock, store, quotas});
+  const lookups = cachedLookups({caches, authorizer, clock, store});
   const machine: Machine = {
     store,
     clock,
@@ -108,7 +107,7 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
       }) ?? absent('allocator of addresses'),
     reviews: rooms.reviews?.({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}) ?? absent('reviews'),
     creators: new Creators(),
-    quotas,
+    quotas: rooms.quotas?.({store, caches, clock}) ?? absent('quotas'),
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
   };

@@ -36,7 +36,6 @@ const lookups = (answers: Partial<Lookups> = {}): Lookups => ({
   pod: () => undefined,
   deviceClasses: () => [],
   resourceClaims: () => [],
-  quotas: () => {},
   allowed: () => false,
   ...answers,
 });

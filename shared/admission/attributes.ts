@@ -21,12 +21,21 @@ export interface AdmissionAttributes {
   now: number;
   /** Adds a text for the Warning header. */
   warn?(text: string): void;
-  /** Stores a quota with what it is charged now. The write itself need not happen afterwards. */
-  charge?(quota: KubeObject, used: Readonly<Record<string, string>>): Promise<Charged>;
+  /**
+   * Charges the quotas of the namespace as billed; `prepare` is called where there are any. The write itself need not happen afterwards.
+   * @throws StatusError what the billing throws; 409 when others are faster again and again.
+   */
+  charge?(prepare: () => Maybe<Billing>): Promise<void>;
 }
 
-/** `instead`: what stands there now, when somebody else was faster; absent when nothing does. */
-export type Charged = {done: true} | {done: false; instead?: KubeObject};
+/** What these quotas are to be charged. Asked again when they have changed meanwhile. @throws StatusError 403 */
+export type Billing = (quotas: readonly KubeObject[]) => readonly Bill[];
+
+export interface Bill {
+  quota: KubeObject;
+  /** Its whole usage then. */
+  used: Readonly<Record<string, string>>;
+}
 
 export type Phase = 'mutate' | 'validate';
 

@@ -16,8 +16,6 @@ export interface Lookups {
   pod(namespace: string, name: string): Maybe<KubeObject | undefined>;
   deviceClasses(): Maybe<readonly KubeObject[]>;
   resourceClaims(namespace: string): Maybe<readonly KubeObject[]>;
-  /** Calls `work` with the quotas of a namespace, by name, one caller at a time; not at all where there are none. */
-  quotas(namespace: string, work: (quotas: readonly KubeObject[]) => Promise<void>): Maybe<void>;
   /** Whether the authorizers allow this: some plugins ask for rights that the request itself does not name. */
   allowed(attributes: AccessAttributes): Maybe<boolean>;
 }

@@ -85,7 +85,7 @@ async function write(context: RequestContext, object: KubeObject, options: Write
     dryRun: options.dryRun,
     now,
     warn: (text: string) => context.warnings.push(text),
-    charge: machine.quotas.charger(machine.store),
+    charge: machine.quotas.charger(machine.store, info.namespace, options.dryRun),
   };
   // Before anybody else touches the object: its writer owns what it sent, with the defaults, and not what admission or the strategy add.
   updateManagedFields({

@@ -6,7 +6,6 @@ import type {Clock} from '../clock.ts';
 import type {KubeObject} from '../object.ts';
 import type {Store} from '../storage/contract.ts';
 import {decodeImage} from './encode.ts';
-import type {Quotas} from './quotas.ts';
 
 /** How long a pod waits for the default service account of a namespace that was made just now. The reference waits as long. */
 const defaultAccountWaitMs = 1_000;
@@ -18,10 +17,9 @@ interface Options {
   authorizer: Authorizer;
   clock: Clock;
   store: Store;
-  quotas: Quotas;
 }
 
-export function cachedLookups({caches, authorizer, clock, store, quotas}: Options): Lookups {
+export function cachedLookups({caches, authorizer, clock, store}: Options): Lookups {
   const one = async (type: string, key: string): Promise<KubeObject | undefined> => (await caches.of(type)).get(key);
   const all = async (type: string): Promise<readonly KubeObject[]> => [...(await caches.of(type)).values()];
   const accountOf = async (key: string, isOnItsWay: boolean): Promise<KubeObject | undefined> => {
@@ -59,7 +57,6 @@ export function cachedLookups({caches, authorizer, clock, store, quotas}: Option
     pod: (namespace, name) => read('pods', `${namespace}/${name}`),
     deviceClasses: () => scan('deviceclasses.resource.k8s.io', ''),
     resourceClaims: (namespace) => scan('resourceclaims.resource.k8s.io', `${namespace}/`),
-    quotas: (namespace, work) => quotas.of(namespace, work),
     allowed: async (attributes) => (await authorizer.authorize(attributes)).decision === 'allow',
   };
 }

@@ -72,6 +72,68 @@ describe('in a store of its own', () => {
   });
 });
 
+describe('somebody who is faster', () => {
+  let api: TestApi;
+  /** What happens before a quota is written, while the test has something to happen. */
+  let before: (() => Promise<unknown>) | undefined;
+  beforeAll(async () => {
+    const inner = await openMemory();
+    const append: Store['append'] = async (write) => {
+      const first = write.type === 'resourcequotas' ? before : undefined;
+      before = undefined;
+      await first?.();
+      return inner.append(write);
+    };
+    api = await TestApi.start({
+      store: new Proxy(inner, {
+        get: (target, name: keyof Store) =>
+          name === 'append' ? append : typeof target[name] === 'function' ? target[name].bind(target) : undefined,
+      }),
+    });
+  });
+  afterAll(() => api.close());
+
+  test('takes the last that there is', async () => {
+    const quota = await limited(api, 'a', {'count/configmaps': '2'}, {'count/configmaps': '1'});
+    before = () => api.mergePatch(`${quota}/status`, {status: {used: {'count/configmaps': '2'}}});
+    expect((await api.post(inNamespace('a', 'configmaps'), configMap('one'))).body.message).toEqual(exceeded(2));
+  });
+
+  test('takes the quota away', async () => {
+    const quota = await limited(api, 'b', {'count/configmaps': '2'}, {'count/configmaps': '0'});
+    before = () => api.delete(quota);
+    expect((await api.post(inNamespace('b', 'configmaps'), configMap('one'))).code).toBe(201);
+  });
+
+  test('again and again is a conflict', async () => {
+    const quota = await limited(api, 'c', {'count/configmaps': '2'}, {'count/configmaps': '0'});
+    let times = 0;
+    const again = async (): Promise<void> => {
+      await api.mergePatch(quota, {metadata: {labels: {times: String(++times)}}});
+      before = again;
+    };
+    before = again;
+    const {body} = await api.post(inNamespace('c', 'configmaps'), configMap('one'));
+    before = undefined;
+    expect(body).toMatchObject({
+      reason: 'Conflict',
+      message:
+        'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes to the latest version and try again',
+    });
+  });
+
+  test('does not charge what was charged to other quotas', async () => {
+    const quota = await limited(api, 'd', {'count/configmaps': '5'}, {'count/configmaps': '0'});
+    const other = quota.replace(/q$/, 'other');
+    const hard = {'count/configmaps': '9'};
+    await api.post(inNamespace('d', 'resourcequotas'), {metadata: {name: 'other'}, spec: {hard}});
+    await api.mergePatch(`${other}/status`, {status: {hard, used: {'count/configmaps': '0'}}});
+    before = () => api.mergePatch(other, {metadata: {labels: {a: 'b'}}});
+    expect((await api.post(inNamespace('d', 'configmaps'), configMap('one'))).code).toBe(201);
+    for (const each of [quota, other]) expect((await api.get(each)).body.status.used).toEqual({'count/configmaps': '1'});
+  });
+});
+
 describe('in a store that others write as well', () => {
   const marker = 'quotamarkers.internal';
   let api: TestApi;

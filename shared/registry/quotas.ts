@@ -4,12 +4,14 @@
  * quota leaves a marker of a configuration type: what requests know of those is exact (../storage/configuration.ts). The marker is there
  * before its quota and goes after it, under the quota's uid; one that a crash left behind costs its namespace a read, nothing else.
  */
-import type {Charged} from '../admission/attributes.ts';
+import type {AdmissionAttributes, Billing} from '../admission/attributes.ts';
 import {updateManagedFields} from '../apply/managed-fields.ts';
 import type {ObjectCaches} from '../changes/object-cache.ts';
 import type {Clock} from '../clock.ts';
+import {conflict, objectModified} from '../errors.ts';
 import {rfc3339} from '../kinds/common/time.ts';
 import {strategyFor} from '../kinds/index.ts';
+import {maxQuotaRetries} from '../limits.ts';
 import type {KubeObject} from '../object.ts';
 import {typeByKind} from '../schema/types.ts';
 import {isStoreError, type Store} from '../storage/contract.ts';
@@ -29,14 +31,28 @@ interface Options {
   clock: Clock;
 }
 
+interface Charge {
+  bill: Billing;
+  store: Store;
+  dryRun: boolean;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** A quota that somebody else was faster to change, and what stands there instead, if anything. */
+interface Lost {
+  lost: KubeObject;
+  instead?: KubeObject;
+}
+
 export class Quotas {
   readonly #options: Options;
   readonly #isShared: boolean;
   /** Quotas, or their markers, by namespace and key. */
   readonly #known = new Map<string, Map<string, KubeObject>>();
   #following: Promise<void> | undefined;
-  /** Who is charging in a namespace, the last of a queue. */
-  readonly #queues = new Map<string, Promise<void>>();
+  /** Who waits to be charged, in namespaces where somebody is being charged. */
+  readonly #waiting = new Map<string, Charge[]>();
 
   constructor(options: Options) {
     this.#options = options;
@@ -48,57 +64,103 @@ export class Quotas {
     this.#follow().catch(() => {});
   }
 
-  /** Calls `work` with the quotas of a namespace, by name, one caller at a time; not at all where there are none. */
-  async of(namespace: string, work: (quotas: readonly KubeObject[]) => Promise<void>): Promise<void> {
-    await this.#follow();
-    if (!this.#known.has(namespace)) return;
-    const charging = (this.#queues.get(namespace) ?? Promise.resolve()).then(async () => {
-      const quotas = await this.#quotas(namespace);
-      if (quotas.length > 0) await work(quotas);
-    });
-    // Whoever comes next waits for the end, however it was.
-    const ended = charging.catch(() => {});
-    this.#queues.set(namespace, ended);
-    try {
-      await charging;
-    } finally {
-      if (this.#queues.get(namespace) === ended) this.#queues.delete(namespace);
+  /** `store`: the request's own, so that a request that has to begin again does so before anything is charged. */
+  charger(store: Store, namespace: string, dryRun: boolean): NonNullable<AdmissionAttributes['charge']> {
+    return async (prepare) => {
+      await this.#follow();
+      if (!this.#known.has(namespace)) return;
+      const bill = await prepare();
+      await new Promise<void>((resolve, reject) => {
+        const waiting = this.#waiting.get(namespace);
+        const charge: Charge = {bill, store, dryRun, resolve, reject};
+        if (waiting) {
+          waiting.push(charge);
+          return;
+        }
+        const queue = [charge];
+        this.#waiting.set(namespace, queue);
+        void this.#work(namespace, queue);
+      });
+    };
+  }
+
+  /** Those who come while others are being charged are charged together: one write for all of them. */
+  async #work(namespace: string, queue: Charge[]): Promise<void> {
+    while (queue.length > 0) {
+      // Where configuration can move, each request finds out with a write of its own.
+      const batch = new Set(queue.splice(0, this.#isShared ? 1 : queue.length));
+      try {
+        await this.#chargeAll(namespace, batch);
+        for (const {resolve} of batch) resolve();
+      } catch (error) {
+        for (const {reject} of batch) reject(error);
+      }
+    }
+    this.#waiting.delete(namespace);
+  }
+
+  /** Who is refused leaves the batch. Quotas that others have changed meanwhile are charged again by themselves. */
+  async #chargeAll(namespace: string, batch: Set<Charge>): Promise<void> {
+    let open = await this.#quotas(namespace);
+    for (let retry = 0; open.length > 0 && batch.size > 0; retry++) {
+      const now = new Map(open.map((quota) => [quota.metadata.name!, quota]));
+      const payers = new Map<string, Charge>();
+      for (const charge of batch) {
+        try {
+          for (const {quota, used} of charge.bill([...now.values()])) {
+            if (charge.dryRun) continue;
+            const name = quota.metadata.name!;
+            now.set(name, {...quota, status: {...quota.status, used: sorted(used)}});
+            if (!payers.has(name)) payers.set(name, charge);
+          }
+        } catch (error) {
+          batch.delete(charge);
+          charge.reject(error);
+        }
+      }
+      const written = await Promise.all(
+        open.flatMap((quota) => {
+          const payer = payers.get(quota.metadata.name!);
+          return payer ? [this.#write(payer.store, quota, now.get(quota.metadata.name!)!)] : [];
+        }),
+      );
+      const lost = written.filter((outcome) => outcome !== 'written');
+      if (lost.length > 0 && retry >= maxQuotaRetries)
+        throw conflict({group: '', resource: quotaType}, lost[0]!.lost.metadata.name!, objectModified);
+      open = lost.flatMap(({instead}) => (instead ? [instead] : []));
     }
   }
 
-  /** `store`: the request's own, so that a request that has to begin again does so before anything is charged. */
-  charger(store: Store): (quota: KubeObject, used: Readonly<Record<string, string>>) => Promise<Charged> {
-    return async (quota, used) => {
-      const {clock} = this.#options;
-      const {name, namespace, resourceVersion} = quota.metadata;
-      const object: KubeObject = {...quota, metadata: {...quota.metadata}, status: {...quota.status, used: sorted(used)}};
-      updateManagedFields({
-        live: quota,
-        object,
-        manager: 'kube-apiserver',
-        subresource: 'status',
-        apiVersion: 'v1',
-        now: rfc3339(clock.now()),
-        type: typeByKind({group: '', version: 'v1', kind: 'ResourceQuota'}),
+  async #write(store: Store, quota: KubeObject, charged: KubeObject): Promise<'written' | Lost> {
+    const {clock} = this.#options;
+    const {name, namespace, resourceVersion} = quota.metadata;
+    const object: KubeObject = {...charged, metadata: {...quota.metadata}};
+    updateManagedFields({
+      live: quota,
+      object,
+      manager: 'kube-apiserver',
+      subresource: 'status',
+      apiVersion: 'v1',
+      now: rfc3339(clock.now()),
+      type: typeByKind({group: '', version: 'v1', kind: 'ResourceQuota'}),
+    });
+    const key = `${namespace}/${name}`;
+    try {
+      await store.append({
+        type: quotaType,
+        key,
+        expected: Number(resourceVersion),
+        operation: 'put',
+        encode: imageEncoder(object),
+        index: indexOf(strategyFor('', 'ResourceQuota'), object),
       });
-      const key = `${namespace}/${name}`;
-      try {
-        await store.append({
-          type: quotaType,
-          key,
-          expected: Number(resourceVersion),
-          operation: 'put',
-          encode: imageEncoder(object),
-          index: indexOf(strategyFor('', 'ResourceQuota'), object),
-        });
-        return {done: true};
-      } catch (error) {
-        if (!isStoreError(error) || (error.code !== 'Changed' && error.code !== 'NotFound')) throw error;
-        if (this.#isShared) await new Promise<void>((resolve) => void clock.after(Math.random() * backOffMs, resolve));
-        const instead = error.code === 'NotFound' ? undefined : (error.current ?? (await store.read(quotaType, key)));
-        return {done: false, ...(instead && {instead: decodeImage(instead.image)})};
-      }
-    };
+      return 'written';
+    } catch (error) {
+      if (!isStoreError(error) || (error.code !== 'Changed' && error.code !== 'NotFound')) throw error;
+      if (this.#isShared) await new Promise<void>((resolve) => void clock.after(Math.random() * backOffMs, resolve));
+      const instead = error.code === 'NotFound' ? undefined : (error.current ?? (await store.read(quotaType, key)));
+      return {lost: quota, ...(instead && {instead: decodeImage(instead.image)})};
+    }
   }
 
   /** Before a quota is written. The claim takes the marker away again when that fails. */

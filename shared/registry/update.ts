@@ -126,7 +126,7 @@ async function updateOnce(
     dryRun: options.dryRun,
     now,
     warn: (text: string) => context.warnings.push(text),
-    charge: machine.quotas.charger(machine.store),
+    charge: machine.quotas.charger(machine.store, info.namespace, options.dryRun),
   };
   const strategyContext = {now, subresource, user};
   recordOwnership(context, options, old, object, trusted, now);

@@ -3,10 +3,8 @@
  * refused when that would be too much. Nothing is ever given back here: what goes, and what was charged in vain because the write failed
  * later, the quota controller finds when it counts anew.
  */
-import {conflict, objectModified} from '../../errors.ts';
-import {maxQuotaRetries} from '../../limits.ts';
 import type {KubeObject} from '../../object.ts';
-import {type AdmissionAttributes, type Plugin, refuse} from '../attributes.ts';
+import {type AdmissionAttributes, type Bill, type Plugin, refuse} from '../attributes.ts';
 import {counter, countOf, type Evaluator, onWrite, type ScopeRequirement} from './evaluator.ts';
 import {podEvaluator} from './pods.ts';
 import {excess, only, over, print, type Quantities, same, sum, withoutZeros} from './quantities.ts';
@@ -35,37 +33,12 @@ export const resourceQuota: Plugin = {
     const known = evaluators[count] ?? counter(resource);
     const handles = count === claims ? onWrite(attributes) : known.handles(attributes);
     if (!handles) return;
-    return lookups.quotas(namespace, async (quotas) => {
+    return attributes.charge?.(async () => {
       const evaluator = count === claims ? await claimEvaluator(attributes, lookups) : known;
-      await charge(attributes, evaluator, quotas);
+      return (quotas) => billsFor(attributes, evaluator, quotas);
     });
   },
 };
-
-/** Those that changed meanwhile are judged again by themselves: the others have been charged. */
-async function charge(attributes: AdmissionAttributes, evaluator: Evaluator, quotas: readonly KubeObject[]): Promise<void> {
-  let open = quotas;
-  for (let retry = 0; open.length > 0; retry++) {
-    const bills = billsFor(attributes, evaluator, open);
-    if (attributes.dryRun) return;
-    const left: KubeObject[] = [];
-    let lost: string | undefined;
-    for (const {quota, used} of bills) {
-      const charged = await attributes.charge!(quota, used);
-      if (charged.done) continue;
-      lost = quota.metadata.name!;
-      if (charged.instead) left.push(charged.instead);
-    }
-    if (lost !== undefined && retry >= maxQuotaRetries) throw conflict({group: '', resource: 'resourcequotas'}, lost, objectModified);
-    open = left;
-  }
-}
-
-interface Bill {
-  quota: KubeObject;
-  /** Its usage with this write. */
-  used: Quantities;
-}
 
 /** @throws StatusError 403 of the first quota that forbids the write. */
 function billsFor(attributes: AdmissionAttributes, evaluator: Evaluator, quotas: readonly KubeObject[]): Bill[] {

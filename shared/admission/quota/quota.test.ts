@@ -64,13 +64,12 @@ async function admit(
     user: {name: 'alice', groups: []},
     dryRun: false,
     now: Date.parse('2026-01-01T00:00:00Z'),
-    async charge(each, used) {
-      charged[each.metadata.name!] = {...used};
-      return {done: true};
+    async charge(prepare) {
+      for (const bill of (await prepare())(quotas)) charged[bill.quota.metadata.name!] = {...bill.used};
     },
     ...more,
   };
-  const all = {quotas: (_namespace, work) => work(quotas), deviceClasses: () => [], ...lookups} as Lookups;
+  const all = {deviceClasses: () => [], ...lookups} as Lookups;
   try {
     await resourceQuota.validate!(attributes, all);
     return charged;
@@ -121,30 +120,6 @@ describe('a quota that cannot be applied', () => {
   });
   test('without limits in its status it has no say', async () => {
     expect(await admit([quota('q', {}, {}, {hard: {pods: '0'}})], pod())).toEqual({});
-  });
-});
-
-describe('who is charged', () => {
-  test('nobody in a dry run, which is judged all the same', async () => {
-    expect(await admit([quota('q', {pods: '1'})], pod(), {more: {dryRun: true}})).toEqual({});
-    expect(await admit([quota('q', {pods: '0'})], pod(), {more: {dryRun: true}})).toContain('exceeded quota');
-  });
-  test('who was changed meanwhile is judged anew by itself', async () => {
-    const states = [quota('q', {pods: '2'}), quota('q', {pods: '2'}, {pods: '1'}), quota('q', {pods: '2'}, {pods: '2'})];
-    let at = 0;
-    const charge: AdmissionAttributes['charge'] = async () => ({done: false, instead: states[++at]!});
-    expect(await admit([states[0]!], pod(), {more: {charge}})).toBe(
-      'pods "p" is forbidden: exceeded quota: q, requested: pods=1, used: pods=2, limited: pods=2',
-    );
-  });
-  test('one that has gone is not asked again', async () => {
-    expect(await admit([quota('q', {pods: '2'})], pod(), {more: {charge: async () => ({done: false})}})).toEqual({});
-  });
-  test('one that never stands still ends in a conflict', async () => {
-    const charge: AdmissionAttributes['charge'] = async (instead) => ({done: false, instead});
-    expect(await admit([quota('q', {pods: '2'})], pod(), {more: {charge}})).toBe(
-      'Operation cannot be fulfilled on resourcequotas "q": the object has been modified; please apply your changes to the latest version and try again',
-    );
   });
 });
 
