@@ -15,8 +15,8 @@ export interface SmokeReport {
 
 const rounds = 12;
 const rivals = 8;
-const listed = 60;
-const page = 25;
+const listed = 40;
+const page = 15;
 /** An HTTP watch on Lambda asks about once a second at rest. */
 const eventLimitMs = 20_000;
 
