@@ -31,6 +31,8 @@ interface LambdaGlobal {
 
 /** A buffered answer is on its way this long before the invocation is cut: then it is said that time ran out, and not by the gateway. */
 const answerMs = 500;
+/** Lambda takes ten seconds before the first request for a failure; what is not open by then opens with it. */
+const openingMs = 8_000;
 /** A watch ends this long before its invocation would: its last bookmark and the end of the stream still have to leave. */
 const farewellMs = 10_000;
 
@@ -55,8 +57,10 @@ export async function rest(name: FunctionName, parts: PartsOf): Promise<RestHand
     }) as (event: unknown, context: Invocation) => Promise<ApiResponse>;
 
   const lambda = (globalThis as unknown as {awslambda?: LambdaGlobal}).awslambda;
-  if (lambda)
-    await cluster.open().catch((error: unknown) => log.error({error: String(error)}, 'not opened; the first request tries again'));
+  if (lambda) {
+    const opened = cluster.open().catch((error: unknown) => log.error({error: String(error)}, 'not opened; the first request tries again'));
+    await Promise.race([opened, new Promise<void>((resolve) => void doors.clock.after(openingMs, resolve))]);
+  }
   if (lambda && streams)
     return lambda.streamifyResponse(async (event, stream, context) =>
       sendStream(stream, await run(event, context), lambda.HttpResponseStream.from, doors.clock),
