@@ -59,6 +59,8 @@ class Exchange {
 
   async run(): Promise<void> {
     const request = this.#request;
+    // Node would add one of its own.
+    this.#response.removeHeader('connection');
     const receivedAt = new Date();
     const [target = '/', query = ''] = splitOnce(request.url ?? '/', '?');
     const path = withoutStage(target, this.#api.stage);
