@@ -26,6 +26,8 @@ import {Slots} from './pods/slots.ts';
 import {Prober} from './probes/prober.ts';
 import {RemoteRuntime} from './runtime/cri/remote.ts';
 import type {Runtime} from './runtime/runtime.ts';
+import {Access} from './server/access.ts';
+import {AgentServer} from './server/server.ts';
 import {FileSource} from './sources/files.ts';
 import {ApiMirrors} from './sources/mirrors.ts';
 import {UrlSource} from './sources/url.ts';
@@ -55,6 +57,7 @@ export interface Agent {
 /** Of the files below --root-dir: another version of the agent must know what it finds. */
 const formatVersion = '1';
 const component = 'nodeagent';
+const logRoot = '/var/log/pods';
 const reportIntervalMs = 300_000;
 /** Starts at the same time; each is a few processes of the runtime's. */
 const concurrentStarts = 8;
@@ -67,9 +70,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   const configFile = settings.text('clusterconfig');
   const limits = {qps: settings.number('cluster-api-qps') || 5, burst: settings.number('cluster-api-burst') || 10};
-  const access = configFile ? await readClusterConfig(configFile) : undefined;
+  const serverAccess = configFile ? await readClusterConfig(configFile) : undefined;
   const client =
-    access && new HttpClient(access, `nodeagent/${version}`, limits.qps < 0 ? undefined : new TokenBucket(limits.qps, limits.burst, clock));
+    serverAccess && new HttpClient(serverAccess, `nodeagent/${version}`, limits.qps < 0 ? undefined : new TokenBucket(limits.qps, limits.burst, clock));
   const runtime = options.runtime ?? remoteRuntime(settings);
   const state = await NodeState.open({settings, runtime, clock, rootDir, version, log});
   const name = state.name;
@@ -153,7 +156,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     runtimeHandler: (className) => runtimeHandler(client, className),
     pullSecrets: (pod) => pullSecrets(client, references, pod),
     settings: {
-      logRoot: '/var/log/pods',
+      logRoot,
       rootDir,
       dns: async () => ({
         clusterDns: settings.list('cluster-dns'),
@@ -223,6 +226,20 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       () => services?.stop(),
     );
   }
+  const access = new Access({
+    client,
+    clock,
+    node: name,
+    anonymous: settings.bool('anonymous-auth'),
+    tokens: settings.bool('authentication-token-webhook'),
+    tokenTtlMs: settings.duration('authentication-token-webhook-cache-ttl'),
+    mode: settings.text('authorization-mode') as 'AlwaysAllow' | 'Webhook',
+    allowedTtlMs: settings.duration('authorization-webhook-cache-authorized-ttl'),
+    deniedTtlMs: settings.duration('authorization-webhook-cache-unauthorized-ttl'),
+  });
+  const server = new AgentServer({settings, manager, state, runtime, access, log, version, logRoot});
+  await server.start();
+  stops.push(() => server.stop());
   manager.start();
   const now = () => clock.now();
   if (manifestPath) {

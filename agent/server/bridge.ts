@@ -1,0 +1,153 @@
+/**
+ * Streams for clients that speak what the runtime's server does not: the fifth version of the channel protocol, in which the end of the input
+ * can be told, and port-forward's SPDY inside of a WebSocket. Towards the runtime it is SPDY, which every runtime speaks.
+ */
+import type {IncomingMessage} from 'node:http';
+import type {Socket} from 'node:net';
+import type {Duplex} from 'node:stream';
+import {type RawData, type WebSocket, WebSocketServer} from 'ws';
+import {Refusal} from './refusal.ts';
+import {SpdyConnection} from './spdy.ts';
+import {connectTo} from './streams.ts';
+
+export const channelsV5 = 'v5.channel.k8s.io';
+export const tunnelled = 'SPDY/3.1+portforward.k8s.io';
+const remoteProtocol = 'v4.channel.k8s.io';
+const channel = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255} as const;
+/** More than this on its way to a client that is behind, and the runtime is not read. */
+const highWater = 1 << 20;
+const maxPayload = 32 * 1024 * 1024;
+
+const server = new WebSocketServer({
+  noServer: true,
+  maxPayload,
+  perMessageDeflate: false,
+  handleProtocols: (offered) => [channelsV5, tunnelled].find((name) => offered.has(name)) ?? false,
+});
+
+const accept = (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> =>
+  new Promise((resolve) => server.handleUpgrade(request, socket, head, resolve));
+
+export interface RemoteStreams {
+  stdin: boolean;
+  stdout: boolean;
+  stderr: boolean;
+  tty: boolean;
+}
+
+/** exec and attach, version 5 to the client. */
+export async function bridgeChannels(
+  request: IncomingMessage,
+  socket: Duplex,
+  head: Buffer,
+  target: string,
+  {stdin, stdout, stderr, tty}: RemoteStreams,
+): Promise<void> {
+  const upgraded = await upgradeToSpdy(new URL(target), remoteProtocol);
+  const client = await accept(request, socket, head);
+  const connection = new SpdyConnection(upgraded);
+  const errors = await connection.open({streamtype: 'error'});
+  const input = stdin ? await connection.open({streamtype: 'stdin'}) : undefined;
+  const outputs = [
+    ...(stdout ? [[channel.stdout, await connection.open({streamtype: 'stdout'})] as const] : []),
+    ...(stderr && !tty ? [[channel.stderr, await connection.open({streamtype: 'stderr'})] as const] : []),
+  ];
+  const resize = tty ? await connection.open({streamtype: 'resize'}) : undefined;
+
+  const send = (number: number, bytes: Buffer) => {
+    client.send(Buffer.concat([Buffer.from([number]), bytes]), () => client.bufferedAmount < highWater && connection.resume());
+    if (client.bufferedAmount > highWater) connection.pause();
+  };
+  let open = outputs.length + 1;
+  const verdict: Buffer[] = [];
+  const ended = () => {
+    open -= 1;
+    if (open > 0) return;
+    // The verdict comes last: a client stops reading at it.
+    send(channel.error, Buffer.concat(verdict));
+    client.close(1000);
+    connection.close();
+  };
+  for (const [number, stream] of outputs) {
+    stream.on('data', (bytes) => send(number, bytes));
+    once(stream, ended);
+  }
+  errors.on('data', (bytes) => verdict.push(bytes));
+  once(errors, ended);
+  client.on('message', (data) => {
+    const bytes = bytesOf(data);
+    const payload = bytes.subarray(1);
+    if (bytes[0] === channel.stdin) input?.write(payload);
+    else if (bytes[0] === channel.resize) resize?.write(payload);
+    else if (bytes[0] === channel.close && payload[0] === channel.stdin) input?.end();
+  });
+  client.on('close', () => connection.close());
+  client.on('error', () => connection.close());
+}
+
+/** port-forward as kubectl does it: its SPDY goes through untouched. */
+export async function bridgeTunnel(request: IncomingMessage, socket: Duplex, head: Buffer, target: string): Promise<void> {
+  const runtime = await upgradeToSpdy(new URL(target), 'portforward.k8s.io');
+  const client = await accept(request, socket, head);
+  runtime.on('data', (bytes: Buffer) => {
+    client.send(bytes, () => client.bufferedAmount < highWater && runtime.resume());
+    if (client.bufferedAmount > highWater) runtime.pause();
+  });
+  client.on('message', (data) => {
+    if (runtime.write(bytesOf(data))) return;
+    client.pause();
+    runtime.once('drain', () => client.resume());
+  });
+  runtime.on('close', () => client.close(1000));
+  runtime.on('error', () => client.close(1011));
+  runtime.resume();
+  client.on('close', () => runtime.destroy());
+  client.on('error', () => runtime.destroy());
+}
+
+function once(stream: {on(name: 'end' | 'close', listener: () => void): unknown}, callback: () => void): void {
+  let called = false;
+  const call = () => {
+    if (!called) callback();
+    called = true;
+  };
+  stream.on('end', call);
+  stream.on('close', call);
+}
+
+const bytesOf = (data: RawData): Buffer => (Buffer.isBuffer(data) ? data : Array.isArray(data) ? Buffer.concat(data) : Buffer.from(data));
+
+/** @throws Refusal with what the runtime says instead */
+async function upgradeToSpdy(url: URL, protocol: string): Promise<Socket> {
+  const socket = await connectTo(url);
+  const lines = [
+    `POST ${url.pathname}${url.search} HTTP/1.1`,
+    `Host: ${url.host}`,
+    'Connection: Upgrade',
+    'Upgrade: SPDY/3.1',
+    `X-Stream-Protocol-Version: ${protocol}`,
+    'Content-Length: 0',
+  ];
+  socket.write(`${lines.join('\r\n')}\r\n\r\n`);
+  return new Promise((resolve, reject) => {
+    let got = Buffer.alloc(0);
+    const fail = (error: Error) => reject(new Refusal(502, error.message));
+    const take = (bytes: Buffer) => {
+      got = Buffer.concat([got, bytes]);
+      const end = got.indexOf('\r\n\r\n');
+      if (end < 0) return;
+      socket.off('data', take);
+      socket.off('error', fail);
+      const status = Number(got.toString('latin1', 9, 12));
+      if (status !== 101) {
+        socket.destroy();
+        return reject(new Refusal(status || 502, got.toString('utf8', end + 4)));
+      }
+      socket.pause();
+      socket.unshift(got.subarray(end + 4));
+      resolve(socket);
+    };
+    socket.on('data', take);
+    socket.once('error', fail);
+  });
+}
