@@ -49,6 +49,8 @@ export interface DoubleOptions {
   random?: () => number;
   /** Whether partitions have a limit. */
   throttles?: boolean;
+  /** What shares a limit; the items of a partition key otherwise. DynamoDB splits them under heat where sort keys allow it. */
+  partitionOf?: (table: string, hash: string, range: string | number | undefined) => string;
   /** A query's page ends before it exceeds this; DynamoDB's own limit is 1 MB. */
   pageBytes?: () => number;
 }
@@ -87,9 +89,12 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
   readonly #steps: Steps | undefined;
   readonly #random: () => number;
   readonly #pageBytes: () => number;
+  readonly #partitionOf: NonNullable<DoubleOptions['partitionOf']>;
   readonly #listeners: ((written: Written) => void)[] = [];
 
-  constructor({now = Date.now, steps, random = () => 0.5, throttles = false, pageBytes = () => maxPageBytes}: DoubleOptions = {}) {
+  constructor(options: DoubleOptions = {}) {
+    const {now = Date.now, steps, random = () => 0.5, throttles = false, pageBytes = () => maxPageBytes} = options;
+    this.#partitionOf = options.partitionOf ?? ((table, hash) => `${table}\0${hash}`);
     this.#now = now;
     this.#steps = steps;
     this.#random = random;
@@ -179,7 +184,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
       given.assertUsed();
       const forward = input.ScanIndexForward ?? true;
       const consistent = input.ConsistentRead ?? false;
-      if (this.#partitions && !this.#partitions.has(partitionOf(table, range.hash), 'reads')) throw throttled();
+      if (this.#partitions && !this.#partitions.has(this.#partitionOf(table.name, range.hash, undefined), 'reads')) throw throttled();
       let after = input.ExclusiveStartKey && table.rangeOf(input.ExclusiveStartKey);
       if (input.ExclusiveStartKey) table.at(input.ExclusiveStartKey);
       const {Limit = Number.POSITIVE_INFINITY} = input;
@@ -208,7 +213,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
       }
       if (!LastEvaluatedKey && last && ScannedCount >= Limit) LastEvaluatedKey = table.keyOf(last);
       const units = readUnits(bytes, {consistent});
-      this.#partitions?.takes(partitionOf(table, range.hash), 'reads', units);
+      this.#partitions?.takes(this.#partitionOf(table.name, range.hash, undefined), 'reads', units);
       spent.readUnits += units;
       return {
         ...ok,
@@ -436,7 +441,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
   }
 
   #takes(table: Table, entry: Entry, kind: 'reads' | 'writes', units: number): boolean {
-    return this.#partitions?.takes(partitionOf(table, entry.hash), kind, units) ?? true;
+    return this.#partitions?.takes(this.#partitionOf(table.name, entry.hash, entry.range), kind, units) ?? true;
   }
 
   /** A batch may leave anything to be asked for again. */
@@ -490,7 +495,6 @@ export const honest = (options: Pick<DoubleOptions, 'now' | 'pageBytes'> = {}): 
 
 const fine = {Code: 'None'} as {Code: string; Message?: string};
 const conflictReason = {Code: 'TransactionConflict', Message: 'Transaction is ongoing for the item'};
-const partitionOf = (table: Table, hash: string): string => `${table.name}\0${hash}`;
 
 /** The larger of before and after; a check costs as a write would. */
 function writeUnitsOf({entry, onlyChecks}: Action, item: Item | undefined): number {
