@@ -78,7 +78,7 @@ export interface ScanOptions {
 }
 
 export interface Scan {
-  /** The revision of the snapshot: `at`, or the newest of the type (0 when nothing was ever written). */
+  /** The revision of the snapshot: `at`, or the newest of the type (below its first change when nothing was ever written; 0 only in a store that others do not write). */
   revision: Revision;
   items: Stored[];
   /** More keys of the prefix stand behind the last item. */

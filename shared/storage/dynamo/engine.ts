@@ -29,7 +29,7 @@ import {Lists} from './list.ts';
 import {Log} from './log.ts';
 import {Upkeep} from './maintain.ts';
 import {Meta} from './meta.ts';
-import {getAll, idOf, isDoubtful, listDeadlineMs, type Place, readDeadlineMs} from './place.ts';
+import {getAll, idOf, isDoubtful, listDeadlineMs, type Place, readDeadlineMs, staleMsOf} from './place.ts';
 import {Poll, type PollIntervals} from './poll.ts';
 import {type Sequence, Sequencer} from './sequencer.ts';
 import {type Ahead, EngineSession} from './session.ts';
@@ -115,7 +115,11 @@ export class Engine implements Store {
   async scanFrom(type: string, options: ScanOptions, ahead: Sequence | undefined): Promise<Scan> {
     this.#assertOpen();
     const feed = this.#feed(type);
-    const scan = await this.#lists.scan(type, options, feed, ahead);
+    let scan = await this.#lists.scan(type, options, feed, ahead);
+    if (scan.revision === 0 && options.at === undefined) {
+      await this.#open(feed.group);
+      scan = await this.#lists.scan(type, options, feed, undefined);
+    }
     this.#closeSoon(feed, scan.revision);
     return scan;
   }
@@ -128,7 +132,8 @@ export class Engine implements Store {
   async headFrom(type: string, ahead: Sequence | undefined): Promise<Revision> {
     this.#assertOpen();
     const feed = this.#feed(type);
-    const sequence = ahead ?? (await this.#sequencer.read(feed.group, this.#place.patience.in(readDeadlineMs)));
+    let sequence = ahead ?? (await this.#sequencer.read(feed.group, this.#place.patience.in(readDeadlineMs)));
+    if (sequence.last === 0) sequence = await this.#open(feed.group);
     if (feed.used) await this.#heard(feed, sequence);
     return sequence.last;
   }
@@ -307,6 +312,17 @@ export class Engine implements Store {
     await feed.reach(last);
     // By changes, not by revisions: one that was given up decides nothing, or those who give up would make each other begin again.
     if (believed !== undefined && feed.changed > believed) throw moved();
+  }
+
+  /**
+   * Clients take a version of 0 for any version, so a group that was never written gets a first slot, a no-op, from whoever asks where it
+   * stands: two calls, once.
+   */
+  async #open(group: string): Promise<Sequence> {
+    const deadline = this.#place.patience.in(readDeadlineMs);
+    const sequence = await this.#sequencer.reserve(group, staleMsOf(this.#place), deadline);
+    if (sequence) await this.#log.fill(group, sequence.last, deadline);
+    return sequence ?? this.#sequencer.read(group, deadline);
   }
 
   /** Somebody has read a group's state: subscribers are told what is new. */

@@ -3,7 +3,7 @@
 import {expect, test} from 'vitest';
 import type {Store, Stored} from '../contract.ts';
 import {seededRandom} from '../faults.ts';
-import {create, failureOf, keysOf, pods, remove, textOf, update} from './helpers.ts';
+import {create, failureOf, keysOf, Listener, pods, remove, textOf, until, update} from './helpers.ts';
 import type {Suite} from './suite.ts';
 
 /** Follows continue positions to the end, as a client that lists in chunks does. */
@@ -31,9 +31,16 @@ async function chunks(store: Store, prefix: string, limit: number, at?: number, 
 export function reads({opened}: Suite): void {
   test('an empty type is an empty list', async () => {
     const {store} = await opened();
-    expect(await store.scan(pods, {prefix: ''})).toEqual({revision: 0, items: [], more: false});
-    expect(await store.head(pods)).toBe(0);
+    const {revision, ...empty} = await store.scan(pods, {prefix: ''});
+    expect(empty).toEqual({items: [], more: false});
+    expect(await store.head(pods)).toBe(revision);
     expect(await store.counts()).toEqual(new Map());
+    const listener = new Listener();
+    await store.subscribe(pods, revision, listener);
+    const first = await create(store, 'a');
+    expect(first.revision).toBeGreaterThan(revision);
+    await until(() => listener.seen.length > 0);
+    expect(listener.seen.map(({key}) => key)).toEqual(['a']);
   });
 
   test('keys are ordered by their bytes', async () => {

@@ -257,16 +257,20 @@ export function engineStories(dynamo: Stage): void {
 
     test('a writer that dies after its reservation is waited for, then its slot is filled', async () => {
       const cluster = dynamo.cluster();
+      let reserved = false;
       const dying = hooked(dynamo.client, {
         transactWriteItems: {
-          before: () => new Promise(() => {}),
+          before: () => {
+            reserved = true;
+            return new Promise(() => {});
+          },
         },
       });
       const dead = await open({cluster, client: dying});
       const store = await open({cluster});
       void create(dead, 'never').catch(() => {});
-      await until(() => true);
-      await vi.waitFor(async () => expect(await store.head(pods)).toBe(1), {timeout: 5_000});
+      await until(() => reserved);
+      expect(await store.head(pods)).toBe(1);
       const {revision} = await create(store, 'a');
       expect(revision).toBe(2);
       expect(keysOf(await store.scan(pods, {prefix: ''}))).toEqual(['a']);
