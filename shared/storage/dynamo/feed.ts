@@ -59,7 +59,8 @@ export class Feed {
 
   /** `last`: the group's last revision now; where nobody listened so far, telling begins there. */
   subscribe(type: string, from: Revision, last: Revision, subscriber: Subscriber, passive: boolean): Subscription {
-    if (!this.used) this.#startAt(last);
+    // `last` may be older than what is known: going back, whoever is reading now would pass over what lies between.
+    if (!this.used) this.#startAt(Math.max(last, this.through ?? 0));
     const delivery = this.#deliveries.add(type, from, {
       changes: (changes, through) => subscriber.changes(changes, through),
       ended: (error) => {

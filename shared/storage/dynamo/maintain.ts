@@ -3,7 +3,7 @@
  * chunks. Each step can be cut off and done again; several processes may do it at once.
  */
 
-import type {Revision} from '../contract.ts';
+import {isStoreError, type Revision} from '../contract.ts';
 import type {Bodies} from './chunks.ts';
 import type {Feed} from './feed.ts';
 import {isChange} from './items.ts';
@@ -37,7 +37,16 @@ export class Upkeep {
     while (feed.closed < through && !this.#place.patience.passed(deadline)) {
       const from = feed.closed;
       const to = Math.min(through, Math.max(feed.settledThrough, from + stepRevisions));
-      if (feed.settledThrough < to) await feed.records(from, to);
+      try {
+        if (feed.settledThrough < to) await feed.records(from, to);
+      } catch (error) {
+        // Somebody else has closed it meanwhile, and some of it is gone already.
+        if (!isStoreError(error, 'Compacted')) throw error;
+        const {closed} = await this.#sequencer.read(feed.group, deadline);
+        if (closed <= from) throw error;
+        feed.closed = Math.max(feed.closed, closed);
+        continue;
+      }
       if (to === through && lastAt !== undefined) await this.#sequencer.closeAll(feed.group, to, lastAt, deadline);
       else await this.#sequencer.advance(feed.group, 'closed', to, deadline);
       feed.closed = Math.max(feed.closed, to);

@@ -255,6 +255,54 @@ export function engineStories(dynamo: Stage): void {
           }
     }
 
+    test('a subscriber whose question was overtaken while others left misses nothing', async () => {
+      const cluster = dynamo.cluster();
+      const writer = await open({cluster});
+      const gate = (): {reached: Promise<void>; hold(): Promise<void> | undefined; open(): void; armed: boolean} => {
+        let [arrived, leave] = [(): void => {}, (): void => {}];
+        const reached = new Promise<void>((resolve) => {
+          arrived = resolve;
+        });
+        const left = new Promise<void>((resolve) => {
+          leave = resolve;
+        });
+        return {
+          armed: false,
+          reached,
+          open: () => leave(),
+          hold() {
+            if (!this.armed) return undefined;
+            this.armed = false;
+            arrived();
+            return left;
+          },
+        };
+      };
+      const [asked, read] = [gate(), gate()];
+      const client = hooked(dynamo.client, {getItem: {after: () => asked.hold()}, query: {after: () => read.hold()}});
+      const store = await open({cluster, client, poll: {busyMs: 1e6, restMs: 1e6}});
+      const first = await store.subscribe(pods, 0, new Listener());
+      // Its answer, that there is nothing yet, comes late.
+      asked.armed = true;
+      const late = new Listener();
+      const subscribing = store.subscribe(pods, 0, late);
+      await asked.reached;
+      for (const key of ['a', 'b', 'c']) await create(writer, key);
+      await store.head(pods);
+      await create(writer, 'd');
+      read.armed = true;
+      const telling = store.head(pods);
+      await read.reached;
+      first.close();
+      asked.open();
+      await subscribing;
+      await until(() => late.batches > 0);
+      read.open();
+      await telling;
+      await store.head(pods);
+      expect(told(late.seen)).toEqual(['create a 1', 'create b 2', 'create c 3', 'create d 4']);
+    });
+
     test('a writer that dies after its reservation is waited for, then its slot is filled', async () => {
       const cluster = dynamo.cluster();
       let reserved = false;
