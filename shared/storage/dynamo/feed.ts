@@ -3,7 +3,7 @@
  * poll, a question for the head) calls reach(); own commits are offered at once. When to look by itself is up to ./poll.ts.
  */
 
-import {type Change, type Revision, StoreError, type Subscriber, type Subscription} from '../contract.ts';
+import {type Change, isStoreError, type Revision, StoreError, type Subscriber, type Subscription} from '../contract.ts';
 import {Deliveries, type Delivery, type Published} from '../embedded/deliveries.ts';
 import type {Bodies} from './chunks.ts';
 import {type ChangeRecord, isChange, type SlotRecord} from './items.ts';
@@ -154,7 +154,10 @@ export class Feed {
         );
       }
     } catch (error) {
-      for (const {reject} of this.#waiting.splice(0)) reject(error);
+      // Who waits has not asked for history: that some of it is gone is the subscribers' affair, who begin anew.
+      const gone = isStoreError(error, 'Compacted');
+      const cause = gone ? new StoreError('Unavailable', 'subscribers slept for too long, and begin anew', {cause: error}) : error;
+      for (const {reject} of this.#waiting.splice(0)) reject(cause);
       if (!(error instanceof StoreError) || error.code === 'Unavailable') return;
       // Nothing can be told in order any more: they begin again from what they have.
       this.through = undefined;

@@ -25,6 +25,10 @@ export interface Requests {
 }
 
 const mayRetry = (error: unknown): boolean => isStoreError(error, 'Unavailable');
+/** What a subscription may say that began too late; sessions and writes never do. */
+const cameTooLate = (error: unknown): void => {
+  if (!isStoreError(error, 'Compacted')) throw error;
+};
 const isRefusal = (error: unknown): boolean => isStoreError(error) && ['Exists', 'Changed', 'NotFound'].includes(error.code);
 const pick = <T>(list: readonly T[], random: () => number): T => list[Math.floor(random() * list.length)]!;
 
@@ -107,7 +111,8 @@ export async function requester(requests: Requests, listening: Listening): Promi
       history.reads.push({type: roles, key: role, began, ended: history.now(), revision: by?.revision ?? 'absent'});
     };
     try {
-      const heard = await listening.to(process, roles);
+      const heard = await listening.to(process, roles).catch(cameTooLate);
+      if (!heard) continue;
       if (random() < 0.5) {
         const list = random() < 0.4;
         const session = await process.begin({ahead: list ? {type: pods} : {type: pods, key}});
@@ -134,7 +139,7 @@ export async function requester(requests: Requests, listening: Listening): Promi
         else known.set(key, seen.revision);
       }
     } catch (error) {
-      if (!mayRetry(error) && !isStoreError(error, 'ConfigurationMoved') && !isStoreError(error, 'Compacted')) throw error;
+      if (!mayRetry(error) && !isStoreError(error, 'ConfigurationMoved')) throw error;
     }
     await requests.pause();
   }
@@ -200,7 +205,8 @@ export async function creator(requests: Requests, listening: Listening): Promise
     const key = `${namespace}/${name}.${count}`;
     const token = `${name}.${count}`;
     try {
-      const heard = await listening.to(process, namespaces);
+      const heard = await listening.to(process, namespaces).catch(cameTooLate);
+      if (!heard) continue;
       const optimistic = random() < 0.5;
       const began = history.now();
       const session = await process.begin({optimistic});
@@ -219,7 +225,7 @@ export async function creator(requests: Requests, listening: Listening): Promise
       const to = !optimistic && random() < 0.3 ? ({append: (asked: Write) => process.store.append(asked)} as Session) : session;
       await writeIn(to, history, write, token, began);
     } catch (error) {
-      if (!mayRetry(error) && !isStoreError(error, 'ConfigurationMoved') && !isStoreError(error, 'Compacted')) throw error;
+      if (!mayRetry(error) && !isStoreError(error, 'ConfigurationMoved')) throw error;
     } finally {
       await requests.pause();
     }
