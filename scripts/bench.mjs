@@ -1,4 +1,8 @@
-/** `npm run bench`: builds the server and the load client, and measures; see test/bench/main.ts for the flags. */
+/**
+ * `npm run bench`: builds the server and the load client, and measures; see test/bench/main.ts for the flags.
+ * `npm run bench -- dynamo`: what the store over DynamoDB calls and costs; see test/bench/dynamo.ts.
+ */
+import {spawnSync} from 'node:child_process';
 import {dirname, join} from 'node:path';
 import {fileURLToPath, pathToFileURL} from 'node:url';
 import {build as bundle} from 'esbuild';
@@ -6,6 +10,11 @@ import {build, isFresh} from './build.mjs';
 import {withUsage} from './usage.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
+const [first, ...others] = process.argv.slice(2);
+if (first === 'dynamo') {
+  const run = join(root, 'scripts', 'run.mjs');
+  process.exit(spawnSync(process.execPath, [run, join(root, 'test', 'bench', 'dynamo.ts'), ...others], {stdio: 'inherit'}).status ?? 1);
+}
 if (!isFresh()) await build();
 const out = join(root, '.cache', 'bench');
 await bundle({
