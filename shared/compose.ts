@@ -14,6 +14,7 @@ import {answerEndpoint, type Endpoints} from './http/endpoints/endpoint.ts';
 import type {ApiRequest, ApiResponse} from './http/messages.ts';
 import {negotiate, plainOffer, type Representation} from './http/negotiate.ts';
 import {attributesOf, type RequestInfo, requestInfo} from './http/request-info.ts';
+import {checkTimeout} from './http/request-timeout.ts';
 import {statusOf} from './http/status.ts';
 import {deprecationOf, warningHeaders} from './http/warnings.ts';
 import {maxBodyBytes} from './limits.ts';
@@ -78,6 +79,7 @@ async function handleRequest(assembly: Assembly, served: Served, request: ApiReq
   let response: ApiResponse;
   try {
     const info = requestInfo(request.method, request.path, request.query);
+    checkTimeout(info, request.query);
     const resource = info.isResourceRequest ? machine.catalogue.find(info.group, info.version, info.resource) : undefined;
     finished = machine.metrics.requestStarted(info, request.query, resource);
     const subject = {request, info, resource};
