@@ -8,6 +8,7 @@ import {ManualClock} from '../../../clock.ts';
 import {isStoreError, type Store} from '../../contract.ts';
 import {maxImageBytes} from '../../limits.ts';
 import {bytes, create, failureOf, keysOf, Listener, pods, remove, textOf, told, until, update} from '../../suite/helpers.ts';
+import {epoch, Keys} from '../keys.ts';
 import {type DynamoOptions, type DynamoStore, openDynamo} from '../open.ts';
 import {type LocalDynamo, timeOf} from './local.ts';
 import {counted, hooked, named, troubled} from './watched.ts';
@@ -163,6 +164,22 @@ export function engineStories(dynamo: Stage): void {
       expect(listener.seen).toEqual([]);
       expect((await failureOf(create(session, 'n/a'))).code).toBe('ConfigurationMoved');
       expect(listener.seen).toHaveLength(1);
+    });
+
+    test('who begins after its subscribers slept for too long comes again, and never hears of history', async () => {
+      const cluster = dynamo.cluster();
+      const [a, b] = [await open({cluster}), await open({cluster})];
+      const listener = new Listener();
+      await b.subscribe(namespaces, 0, listener, {passive: true});
+      const {revision} = await create(a, 'one', 'x', {}, namespaces);
+      await a.compact(revision);
+      // As the time to live does it.
+      const pk = {S: new Keys(cluster).log(epoch, 0)};
+      for (let slot = 1; slot <= revision; slot++)
+        await dynamo.client.deleteItem({TableName: dynamo.tables.log, Key: {pk, sk: {N: String(slot)}}});
+      expect((await failureOf(b.begin())).code).toBe('Unavailable');
+      expect(listener.error?.code).toBe('Compacted');
+      await b.begin();
     });
 
     test('a guard is asked after the reservation, when all that was acknowledged before is known', async () => {
