@@ -14,14 +14,17 @@ import {TokenCache} from './api/tokens.ts';
 import {openCgroups} from './cgroups/cgroups.ts';
 import type {Settings} from './cli/settings.ts';
 import {ApiRecorder, type Recorder, silentRecorder} from './events/recorder.ts';
+import {LocalStorage} from './eviction/local-storage.ts';
 import {Puller} from './images/puller.ts';
 import {Heartbeat} from './node/heartbeat.ts';
 import {NodeState} from './node/node-state.ts';
 import {Registrar} from './node/registrar.ts';
 import {admit} from './pods/admission.ts';
 import type {Log, PodContext} from './pods/context.ts';
+import {LogRotation} from './pods/log-rotation.ts';
 import {PodManager, type SourceName} from './pods/manager.ts';
 import type {Pod} from './pods/pod.ts';
+import {bytesOf} from './pods/resources.ts';
 import {Slots} from './pods/slots.ts';
 import {Prober} from './probes/prober.ts';
 import {RemoteRuntime} from './runtime/cri/remote.ts';
@@ -72,7 +75,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const limits = {qps: settings.number('cluster-api-qps') || 5, burst: settings.number('cluster-api-burst') || 10};
   const serverAccess = configFile ? await readClusterConfig(configFile) : undefined;
   const client =
-    serverAccess && new HttpClient(serverAccess, `nodeagent/${version}`, limits.qps < 0 ? undefined : new TokenBucket(limits.qps, limits.burst, clock));
+    serverAccess &&
+    new HttpClient(serverAccess, `nodeagent/${version}`, limits.qps < 0 ? undefined : new TokenBucket(limits.qps, limits.burst, clock));
   const runtime = options.runtime ?? remoteRuntime(settings);
   const state = await NodeState.open({settings, runtime, clock, rootDir, version, log});
   const name = state.name;
@@ -241,6 +245,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   await server.start();
   stops.push(() => server.stop());
   manager.start();
+  const storage = new LocalStorage({manager, context}).start();
+  const rotation = new LogRotation({
+    manager,
+    runtime,
+    log,
+    logRoot,
+    maxBytes: bytesOf(settings.text('container-log-max-size')),
+    maxFiles: settings.number('container-log-max-files'),
+  }).start();
+  stops.push(
+    () => storage.stop(),
+    () => rotation.stop(),
+  );
   const now = () => clock.now();
   if (manifestPath) {
     const files = new FileSource({

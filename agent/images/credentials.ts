@@ -16,7 +16,7 @@ export function loginsFor({registry, repository}: ImageName, secrets: readonly K
   const found: {key: string; auth: RegistryAuth}[] = [];
   for (const secret of secrets) {
     for (const [key, entry] of Object.entries(entriesOf(secret)))
-      if (fits(key, registry, repository)) found.push({key, auth: loginOf(key, entry)});
+      if (fits(key, registry, repository)) found.push({key, auth: loginOf(entry)});
   }
   return found.sort((a, b) => b.key.length - a.key.length).map(({auth}) => auth);
 }
@@ -49,13 +49,12 @@ function fitsHost(pattern: string, host: string): boolean {
   );
 }
 
-function loginOf(key: string, {username, password, auth, identitytoken, registrytoken}: Entry): RegistryAuth {
+function loginOf({username, password, auth, identitytoken, registrytoken}: Entry): RegistryAuth {
   const decoded = auth ? Buffer.from(auth, 'base64').toString() : undefined;
   const colon = decoded?.indexOf(':') ?? -1;
   return {
     username: username ?? (decoded && colon >= 0 ? decoded.slice(0, colon) : ''),
     password: password ?? (decoded && colon >= 0 ? decoded.slice(colon + 1).replace(/\0+$/, '') : ''),
-    serverAddress: key,
     ...(identitytoken && {identityToken: identitytoken}),
     ...(registrytoken && {registryToken: registrytoken}),
   };

@@ -288,6 +288,8 @@ export class PodWorker {
       return true;
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;
+      // Who hears of it looks at the status next.
+      this.#publish(true);
       this.#sayPod('Warning', 'FailedMount', `MountVolume.SetUp failed for volume ${JSON.stringify(error.volume)} : ${error.message}`);
       this.#wakeIn(this.#retryMs);
       this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);

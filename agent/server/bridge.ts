@@ -25,8 +25,14 @@ const server = new WebSocketServer({
   handleProtocols: (offered) => [channelsV5, tunnelled].find((name) => offered.has(name)) ?? false,
 });
 
+/** Silent until it is resumed: what it says before anyone listens would be lost. */
 const accept = (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> =>
-  new Promise((resolve) => server.handleUpgrade(request, socket, head, resolve));
+  new Promise((resolve) =>
+    server.handleUpgrade(request, socket, head, (client) => {
+      client.pause();
+      resolve(client);
+    }),
+  );
 
 export interface RemoteStreams {
   stdin: boolean;
@@ -83,6 +89,7 @@ export async function bridgeChannels(
   });
   client.on('close', () => connection.close());
   client.on('error', () => connection.close());
+  client.resume();
 }
 
 /** port-forward as kubectl does it: its SPDY goes through untouched. */
@@ -101,6 +108,7 @@ export async function bridgeTunnel(request: IncomingMessage, socket: Duplex, hea
   runtime.on('close', () => client.close(1000));
   runtime.on('error', () => client.close(1011));
   runtime.resume();
+  client.resume();
   client.on('close', () => runtime.destroy());
   client.on('error', () => runtime.destroy());
 }

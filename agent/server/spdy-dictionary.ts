@@ -1,11 +1,11 @@
 /** What SPDY's headers are deflated with: words that they are likely to hold, each behind its length, then bits of values. */
 
 const words = `
-options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization cache-
-control connection content-base content-encoding content-language content-length content-location content-md5 content-range content-type
-date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified location max-
-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding upgrade user-agent
-vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie keep-alive origin
+options head post put delete trace accept accept-charset accept-encoding accept-language accept-ranges age allow authorization
+cache-control connection content-base content-encoding content-language content-length content-location content-md5 content-range
+content-type date etag expect expires from host if-match if-modified-since if-none-match if-range if-unmodified-since last-modified
+location max-forwards pragma proxy-authenticate proxy-authorization range referer retry-after server te trailer transfer-encoding
+upgrade user-agent vary via warning www-authenticate method get status 200_OK version HTTP/1.1 url public set-cookie keep-alive origin
 `;
 
 const values = [

@@ -101,14 +101,8 @@ export class SpdyConnection {
       parts.push(number32(key.length), key, number32(text.length), text);
     }
     return new Promise((resolve) => {
-      const out: Buffer[] = [];
-      const collect = (chunk: Buffer) => out.push(chunk);
-      this.#deflate.on('data', collect);
       this.#deflate.write(Buffer.concat(parts));
-      this.#deflate.flush(zlib.constants.Z_SYNC_FLUSH, () => {
-        this.#deflate.off('data', collect);
-        resolve(Buffer.concat(out));
-      });
+      this.#deflate.flush(zlib.constants.Z_SYNC_FLUSH, () => resolve((this.#deflate.read() as Buffer | null) ?? Buffer.alloc(0)));
     });
   }
 
