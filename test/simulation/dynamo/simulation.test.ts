@@ -3,7 +3,7 @@
 import {describe, expect, test} from 'vitest';
 import {simulateDynamo} from './simulate.ts';
 
-const runs = 150;
+const runs = 100;
 
 describe('the store over DynamoDB keeps its promises to many clients of several processes', () => {
   test(`through faults, crashes, sleeps and leaps of time, seeds 1 to ${runs}`, async () => {

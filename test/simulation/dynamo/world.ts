@@ -10,10 +10,12 @@ import type {Item} from '../../../shared/storage/dynamo/double/errors.ts';
 import {Machine} from '../../../shared/storage/dynamo/double/machine.ts';
 import type {Steps} from '../../../shared/storage/dynamo/double/steps.ts';
 import {type Body, isChange, recordFrom} from '../../../shared/storage/dynamo/items.ts';
-import {groupOf} from '../../../shared/storage/dynamo/keys.ts';
+import {epoch, groupOf, Keys} from '../../../shared/storage/dynamo/keys.ts';
 import {createTables} from '../../../shared/storage/dynamo/tables.ts';
 import {broken, type History} from '../history.ts';
 import {Process, tables} from './process.ts';
+
+const groups = ['pods', epoch];
 
 /** Everything that was ever written to the log, by the time at which it showed. */
 export class Truth {
@@ -110,7 +112,19 @@ export class World {
 
   async open(processes: number): Promise<void> {
     await createTables(this.double, tables);
+    if (this.#random() < 0.5) for (const group of groups) await this.#age(group);
     for (let n = 0; n < processes; n++) this.processes.push(new Process(this.machine(), this.#random));
+  }
+
+  /** A log with a past, and about to go on in another of its buckets. */
+  async #age(group: string): Promise<void> {
+    const last = {N: String(64 * Math.ceil(40 * this.#random()) - Math.floor(10 * this.#random()))};
+    const pk = {S: new Keys('default').sequencer(group)};
+    const closedAt = {N: String(this.steps.now())};
+    await this.double.putItem({
+      TableName: tables.objects,
+      Item: {pk, sk: {S: 's'}, last, closed: last, compacted: last, swept: last, closedAt},
+    });
   }
 
   machine(): Machine {
