@@ -110,6 +110,19 @@ interface Row {
   dropsNull: boolean;
 }
 
+/** Empty maps and lists that were written and dropped: rare, and gone with the object. */
+const emptied = new WeakMap<JsonObject, Record<string, Json>>();
+
+function noteEmpty(parent: JsonObject, field: string, value: Json): void {
+  const noted = emptied.get(parent);
+  if (noted) noted[field] = value;
+  else emptied.set(parent, {[field]: value});
+}
+
+/** The value of a field as an error quotes it: what was written empty is `{}` or `[]`, what was not written null. */
+export const quotable = (parent: JsonObject | undefined, field: string): Json =>
+  (parent && (parent[field] ?? emptied.get(parent)?.[field])) ?? null;
+
 function structReader(type: StructType): Reader {
   let rows: readonly Row[] | undefined;
   return (given) => {
@@ -127,7 +140,10 @@ function structReader(type: StructType): Reader {
       }
       known++;
       const value = read(item);
-      if (dropsEmpty ? isEmpty(value) : dropsNull && value === null) continue;
+      if (dropsEmpty ? isEmpty(value) : dropsNull && value === null) {
+        if (typeof value === 'object' && value !== null) noteEmpty(out, name, value);
+        continue;
+      }
       out[name] = value;
     }
     if (!metUnknown) {

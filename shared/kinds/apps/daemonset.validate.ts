@@ -1,6 +1,7 @@
 /** Whether a daemon set is well formed. */
 import {type FieldError, invalid, notSupported, required} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
+import {quotable} from '../../schema/normalize.ts';
 import {nonNegative} from '../common/checks.ts';
 import {isEmptySelector, selectorMatches, validateLabelSelector} from '../common/labels.ts';
 import type {Part} from '../common/loose.ts';
@@ -40,7 +41,9 @@ export function validateDaemonSet({spec: given}: KubeObject): FieldError[] {
   const labels = spec.template?.metadata?.labels;
   const errors = validateLabelSelector(spec.selector, 'spec.selector');
   if (isReadable(spec.selector) && !selectorMatches(spec.selector, labels))
-    errors.push(invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`'));
+    errors.push(
+      invalid('spec.template.metadata.labels', quotable(spec.template?.metadata, 'labels'), '`selector` does not match template `labels`'),
+    );
   if (spec.selector && isEmptySelector(spec.selector))
     errors.push(invalid('spec.selector', spec.selector, 'empty selector is invalid for daemonset'));
   return [

@@ -1,6 +1,7 @@
 /** Whether a job is well formed, and what of it may change while it runs. */
 import {duplicate, type FieldError, goQuote, invalid, notSupported, required, tooLong, tooMany} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
+import {quotable} from '../../schema/normalize.ts';
 import {domainPrefixedPath, nonNegative, oneOf, qualified} from '../common/checks.ts';
 import {sameJson} from '../common/equal.ts';
 import {internalForm, podFailurePolicyShape, successPolicyShape} from '../common/internal-form.ts';
@@ -69,7 +70,8 @@ function failureRule(rule: Part, spec: Part, path: string): FieldError[] {
   return errors;
 }
 
-function exitCodes({operator, containerName, values: given}: Part, spec: Part, path: string): FieldError[] {
+function exitCodes(requirement: Part, spec: Part, path: string): FieldError[] {
+  const {operator, containerName, values: given} = requirement;
   const errors: FieldError[] = [];
   const values: number[] = list(given);
   if (!operator) errors.push(required(`${path}.operator`, `valid values: ${quotedList(['In', 'NotIn'])}`));
@@ -78,7 +80,7 @@ function exitCodes({operator, containerName, values: given}: Part, spec: Part, p
   const containers = [...list(pod.containers), ...list(pod.initContainers)];
   if (containerName !== undefined && !containers.some(({name}) => name === containerName))
     errors.push(invalid(`${path}.containerName`, containerName, 'must be one of the container or initContainer names in the pod template'));
-  if (!values.length) errors.push(invalid(`${path}.values`, given ?? null, 'at least one value is required'));
+  if (!values.length) errors.push(invalid(`${path}.values`, quotable(requirement, 'values'), 'at least one value is required'));
   else if (values.length > 255) errors.push(tooMany(`${path}.values`, values.length, 255));
   const seen = new Set<number>();
   for (const [index, value] of values.entries()) {
@@ -189,7 +191,9 @@ function jobSpec(spec: Part): FieldError[] {
   if (!spec.selector) errors.push(required('spec.selector'));
   else errors.push(...validateLabelSelector(spec.selector, 'spec.selector'));
   if (isReadable(spec.selector) && !(spec.selector && isEmptySelector(spec.selector)) && !selectorMatches(spec.selector, labels))
-    errors.push(invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`'));
+    errors.push(
+      invalid('spec.template.metadata.labels', quotable(spec.template?.metadata, 'labels'), '`selector` does not match template `labels`'),
+    );
   return errors;
 }
 

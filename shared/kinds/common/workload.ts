@@ -1,5 +1,6 @@
 /** What workloads share: selectors that match their templates, pods that always restart, amounts in numbers or percent. */
 import {type FieldError, fieldForbidden, invalid, notSupported, required} from '../../field-errors.ts';
+import {quotable} from '../../schema/normalize.ts';
 import {nonNegative, problems} from './checks.ts';
 import {isEmptySelector, type LabelSelector, selectorMatches, validateLabelSelector} from './labels.ts';
 import type {Part} from './loose.ts';
@@ -29,7 +30,9 @@ export function workloadSelector(spec: Part, {kind, unreadable}: SelectorWords):
 export function mismatch(spec: Part): FieldError[] {
   const labels = spec.template?.metadata?.labels;
   if (spec.selector && (isEmptySelector(spec.selector) || selectorMatches(spec.selector, labels))) return [];
-  return [invalid('spec.template.metadata.labels', labels ?? null, '`selector` does not match template `labels`')];
+  return [
+    invalid('spec.template.metadata.labels', quotable(spec.template?.metadata, 'labels'), '`selector` does not match template `labels`'),
+  ];
 }
 
 export function alwaysRestarts(spec: Part, kind: string): FieldError[] {

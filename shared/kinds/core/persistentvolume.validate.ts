@@ -1,6 +1,7 @@
 /** Whether a volume is well formed: one source, which stays. */
 import {type FieldError, fieldForbidden, invalid, notSupported, required} from '../../field-errors.ts';
 import type {KubeObject} from '../../object.ts';
+import {quotable} from '../../schema/normalize.ts';
 import {oneOf, subdomain} from '../common/checks.ts';
 import {validateAccessModes, volumeModes} from '../common/claims.ts';
 import {sameJson} from '../common/equal.ts';
@@ -69,7 +70,7 @@ export function validatePersistentVolume({metadata, spec: given}: KubeObject): F
   const capacity = entries(spec.capacity);
   if (!capacity.length) errors.push(required('spec.capacity'));
   if (spec.capacity?.storage === undefined || capacity.length > 1)
-    errors.push(notSupported('spec.capacity', spec.capacity ?? null, ['storage']));
+    errors.push(notSupported('spec.capacity', quotable(spec, 'capacity'), ['storage']));
   for (const [name, value] of capacity) {
     const at = `spec.capacity[${name}]`;
     if (nanos(value) < 0n) errors.push(invalid(at, Number(nanos(value) / 1_000_000_000n), 'must be a valid resource quantity'));
