@@ -4,7 +4,7 @@
  *
  *     CLUSTER|k|CONNECTION  c              the connection: data (JSON), ttl
  *                           s|ID           a subscription: data (JSON), ttl
- *     CLUSTER|t|TYPE        s|CONNECTION|ID  the same subscription, where changes of its type look for it
+ *     CLUSTER|t|TYPE        s|CONNECTION|ID  the same subscription, where changes of its type look for it; born S, since N
  *                           t|TOPIC        last N: the last revision sent on the topic
  *     CLUSTER|f|TYPE        f              position N: up to where changes were sent; rings N, and of those done N;
  *                                          holder S, until N (ms): who sends them now
@@ -30,8 +30,12 @@ export interface Subscription {
   topic: string;
   /** What the topic stands for: topicText. */
   text: string;
-  /** Everything after this reaches it by its topic; what lay before is sent to it alone. */
-  since: Revision;
+  /** One of a kind: whoever subscribes anew under the same id was not there in between. */
+  born: string;
+  /** The head of the log before changes could find it: up to here it is sent everything by itself. */
+  floor: Revision;
+  /** The head after that: what is later has found it. Unknown until it was asked for. */
+  since?: Revision;
   user: UserInfo;
   expiresAt: number;
 }
@@ -50,6 +54,7 @@ const topicSeconds = 7 * 24 * 3600;
 /** BatchWriteItem takes so many, BatchGetItem four times that. */
 const writesAtOnce = 25;
 const readsAtOnce = 100;
+const updatesAtOnce = 25;
 
 export class Connections {
   readonly #calls: DynamoCalls;
@@ -70,35 +75,42 @@ export class Connections {
 
   async read(id: string): Promise<{connection: Connection; subscriptions: Subscription[]} | undefined> {
     const items = await this.#query(`k|${id}`);
-    const found = items.find((item) => item['sk']?.S === 'c');
+    const found = items.find((item) => !isSubscription(item));
     if (!found) return undefined;
     return {
       connection: dataOf<Connection>(found),
-      subscriptions: items.filter((item) => item !== found).map((item) => dataOf<Subscription>(item)),
+      subscriptions: items.filter(isSubscription).map((item) => dataOf<Subscription>(item)),
     };
   }
 
-  /** A credential was shown, again maybe: its subscriptions live as long as it does. */
+  /** A credential was shown, again maybe: its subscriptions live as long as it does, those that are still there. */
   async greet(id: string, connection: Connection, subscriptions: readonly Subscription[]): Promise<void> {
     await this.put(id, connection);
-    await this.#write(subscriptions.flatMap((subscription) => this.#subscriptionItems(subscription)).map(put));
+    for (let at = 0; at < subscriptions.length; at += updatesAtOnce)
+      await Promise.all(
+        subscriptions.slice(at, at + updatesAtOnce).map((subscription) => this.#change(subscription, 'data', dataAttribute(subscription))),
+      );
   }
 
   async subscribe(subscription: Subscription): Promise<void> {
-    await this.#ensureTopic(subscription);
     // Where changes look for it last: from then on it may be sent some, and a client that asks must be told of it.
     for (const item of this.#subscriptionItems(subscription)) await this.#calls.putItem({TableName: this.#table, Item: item});
+  }
+
+  /** `since`: the head, asked for after `subscribe`. False when the subscription is no more, or another one has its name. */
+  settle(subscription: Subscription, since: Revision): Promise<boolean> {
+    return this.#change(subscription, 'since', {N: String(since)});
   }
 
   async unsubscribe(subscriptions: readonly Subscription[]): Promise<void> {
     await this.#write(subscriptions.flatMap((subscription) => this.#subscriptionItems(subscription)).map(remove));
   }
 
+  /** Also what has come about while it was being removed before. */
   async remove(id: string): Promise<void> {
-    const known = await this.read(id);
-    if (!known) return;
-    await this.unsubscribe(known.subscriptions);
-    await this.#write([remove({pk: this.#key('k', id), sk: {S: 'c'}})]);
+    const items = await this.#query(`k|${id}`);
+    await this.unsubscribe(items.filter(isSubscription).map((item) => dataOf<Subscription>(item)));
+    await this.#write(items.filter((item) => !isSubscription(item)).map(remove));
   }
 
   /** Who wants the changes of a type, and where each topic stands. */
@@ -108,39 +120,49 @@ export class Connections {
     for (const item of await this.#query(`t|${type}`)) {
       const sk = item['sk']!.S!;
       if (sk.startsWith('t|')) last.set(sk.slice(2), numberOf(item['last']));
-      else subscriptions.push(dataOf<Subscription>(item));
+      else subscriptions.push(subscriptionOf(item));
     }
     return {subscriptions, last};
   }
 
+  /** Never back: one who was taken for dead may say it late, and what was sent in between would be forgotten. */
   async sent(type: string, topic: string, last: Revision): Promise<void> {
-    await this.#calls.updateItem({
-      TableName: this.#table,
-      Key: {pk: this.#key('t', type), sk: {S: `t|${topic}`}},
-      UpdateExpression: 'SET #last = :last, #ttl = :ttl',
-      ExpressionAttributeNames: {'#last': 'last', '#ttl': 'ttl'},
-      ExpressionAttributeValues: {':last': {N: String(last)}, ':ttl': this.#ttl(topicSeconds)},
-    });
+    try {
+      await this.#calls.updateItem({
+        TableName: this.#table,
+        Key: this.#topicKey(type, topic),
+        UpdateExpression: 'SET #last = :last, #ttl = :ttl',
+        ConditionExpression: 'attribute_not_exists(#last) OR #last < :last',
+        ExpressionAttributeNames: {'#last': 'last', '#ttl': 'ttl'},
+        ExpressionAttributeValues: {':last': {N: String(last)}, ':ttl': this.#ttl(topicSeconds)},
+      });
+    } catch (error) {
+      if (!isConditionFailure(error)) throw error;
+    }
   }
 
-  /** For each topic: the last revision sent on it, and up to where there was nothing else. */
+  /**
+   * For each subscription: a revision and one up to where nothing later than the first was to be sent. The order of reading matters: a
+   * position is told after what was sent up to there, and counts for those only who are subscribed still when it has been read.
+   */
   async progress(subscriptions: readonly Subscription[]): Promise<Map<string, [last: Revision, through: Revision]>> {
-    const keys = new Map<string, Item>();
-    for (const {type, topic} of subscriptions) {
-      keys.set(`t|${topic}`, {pk: this.#key('t', type), sk: {S: `t|${topic}`}});
-      keys.set(`f|${type}`, {pk: this.#key('f', type), sk: {S: 'f'}});
+    const positions = await this.#get([...new Set(subscriptions.map(({type}) => type))].map((type) => this.#leaseKey(type)));
+    const now = await this.#get([
+      ...new Map(subscriptions.map(({type, topic}) => [topic, this.#topicKey(type, topic)])).values(),
+      ...subscriptions.map((subscription) => this.#foundKey(subscription)),
+    ]);
+    const progress = new Map<string, [Revision, Revision]>();
+    for (const {id, type, topic, ...rest} of subscriptions) {
+      const item = now.get(nameOf(this.#foundKey({type, id, ...rest})));
+      const found = item && subscriptionOf(item);
+      if (found?.born !== rest.born) continue;
+      const sent = numberOf(now.get(nameOf(this.#topicKey(type, topic)))?.['last']);
+      const position = numberOf(positions.get(nameOf(this.#leaseKey(type)))?.['position']);
+      // Without knowing since when it has been found: whoever is behind this shall ask, and nobody may pass over anything.
+      const last = found.since === undefined ? Math.max(sent, position, found.floor) : Math.max(sent, found.since);
+      progress.set(id, [last, Math.max(last, position)]);
     }
-    const found = await this.#get([...keys.values()]);
-    const value = (name: string, attribute: string): Revision => {
-      const {pk, sk} = keys.get(name) as {pk: AttributeValue.SMember; sk: AttributeValue.SMember};
-      return numberOf(found.get(`${pk.S} ${sk.S}`)?.[attribute]);
-    };
-    return new Map(
-      subscriptions.map(({id, type, topic}) => {
-        const last = value(`t|${topic}`, 'last');
-        return [id, [last, Math.max(last, value(`f|${type}`, 'position'))]];
-      }),
-    );
+    return progress;
   }
 
   /** The right to send the changes of a type; where somebody has it, the number of our ring, which they will hear. */
@@ -174,7 +196,7 @@ export class Connections {
   async heard(type: string, ring: number): Promise<boolean | 'left'> {
     const {Item: item} = await this.#calls.getItem({
       TableName: this.#table,
-      Key: {pk: this.#key('f', type), sk: {S: 'f'}},
+      Key: this.#leaseKey(type),
       ConsistentRead: true,
     });
     if (numberOf(item?.['done']) >= ring) return true;
@@ -218,23 +240,38 @@ export class Connections {
     return item !== undefined;
   }
 
-  async #ensureTopic({type, topic, since}: Subscription): Promise<void> {
+  async #change(subscription: Subscription, attribute: 'data' | 'since', value: AttributeValue): Promise<boolean> {
     try {
       await this.#calls.updateItem({
         TableName: this.#table,
-        Key: {pk: this.#key('t', type), sk: {S: `t|${topic}`}},
-        UpdateExpression: 'SET #last = :last, #ttl = :ttl',
-        ConditionExpression: 'attribute_not_exists(#last)',
-        ExpressionAttributeNames: {'#last': 'last', '#ttl': 'ttl'},
-        ExpressionAttributeValues: {':last': {N: String(since)}, ':ttl': this.#ttl(topicSeconds)},
+        Key: this.#foundKey(subscription),
+        UpdateExpression: 'SET #attribute = :value',
+        ConditionExpression: '#born = :born',
+        ExpressionAttributeNames: {'#attribute': attribute, '#born': 'born'},
+        ExpressionAttributeValues: {':value': value, ':born': {S: subscription.born}},
       });
+      return true;
     } catch (error) {
-      if (!isConditionFailure(error)) throw error;
+      if (isConditionFailure(error)) return false;
+      throw error;
     }
   }
 
   #key(kind: string, name: string): AttributeValue {
     return {S: `${this.#cluster}|${kind}|${name}`};
+  }
+
+  #topicKey(type: string, topic: string): Item {
+    return {pk: this.#key('t', type), sk: {S: `t|${topic}`}};
+  }
+
+  #leaseKey(type: string): Item {
+    return {pk: this.#key('f', type), sk: {S: 'f'}};
+  }
+
+  /** Where changes find it. */
+  #foundKey({type, connection, id}: Pick<Subscription, 'type' | 'connection' | 'id'>): Item {
+    return {pk: this.#key('t', type), sk: {S: `s|${connection}|${id}`}};
   }
 
   #ttl(seconds: number): AttributeValue {
@@ -246,11 +283,11 @@ export class Connections {
   }
 
   #subscriptionItems(subscription: Subscription): Item[] {
-    const {connection, id, type} = subscription;
-    const rest = {data: {S: JSON.stringify(subscription)}, ttl: this.#ttl(connectionSeconds)};
+    const {connection, id, born} = subscription;
+    const rest = {data: dataAttribute(subscription), born: {S: born}, ttl: this.#ttl(connectionSeconds)};
     return [
       {pk: this.#key('k', connection), sk: {S: `s|${id}`}, ...rest},
-      {pk: this.#key('t', type), sk: {S: `s|${connection}|${id}`}, ...rest},
+      {...this.#foundKey(subscription), ...rest},
     ];
   }
 
@@ -279,9 +316,9 @@ export class Connections {
     let wanted = [...keys];
     while (wanted.length > 0) {
       const {Responses, UnprocessedKeys} = await this.#calls.batchGetItem({
-        RequestItems: {[this.#table]: {Keys: wanted.slice(0, readsAtOnce)}},
+        RequestItems: {[this.#table]: {Keys: wanted.slice(0, readsAtOnce), ConsistentRead: true}},
       });
-      for (const item of Responses?.[this.#table] ?? []) found.set(`${item['pk']!.S} ${item['sk']!.S}`, item);
+      for (const item of Responses?.[this.#table] ?? []) found.set(nameOf(item), item);
       wanted = [...(UnprocessedKeys?.[this.#table]?.Keys ?? []), ...wanted.slice(readsAtOnce)];
     }
     return found;
@@ -300,7 +337,7 @@ export class Connections {
     try {
       const {Attributes = {}} = await this.#calls.updateItem({
         TableName: this.#table,
-        Key: {pk: this.#key('f', type), sk: {S: 'f'}},
+        Key: this.#leaseKey(type),
         ReturnValues: 'ALL_NEW',
         ...update,
       });
@@ -312,11 +349,18 @@ export class Connections {
   }
 }
 
-type Request = {PutRequest: {Item: Item}} | {DeleteRequest: {Key: Item}};
-const put = (item: Item): Request => ({PutRequest: {Item: item}});
+type Request = {DeleteRequest: {Key: Item}};
 const remove = ({pk, sk}: Item): Request => ({DeleteRequest: {Key: {pk: pk!, sk: sk!}}});
 
 const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);
 const dataOf = <T>(item: Item): T => JSON.parse(item['data']!.S!) as T;
+const isSubscription = ({sk}: Item): boolean => sk!.S!.startsWith('s|');
+const nameOf = ({pk, sk}: Item): string => `${pk!.S} ${sk!.S}`;
+/** What is known since when lies beside it: two who write at once must not undo each other. */
+const dataAttribute = ({since: _, ...subscription}: Subscription): AttributeValue => ({S: JSON.stringify(subscription)});
+const subscriptionOf = (item: Item): Subscription => ({
+  ...dataOf<Subscription>(item),
+  ...(item['since'] && {since: numberOf(item['since'])}),
+});
 const leaseOf = (item: Item): Lease => ({position: numberOf(item['position']), rings: numberOf(item['rings'])});
 const isConditionFailure = (error: unknown): boolean => (error as Error).name === 'ConditionalCheckFailedException';

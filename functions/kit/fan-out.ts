@@ -5,6 +5,7 @@
  */
 import {requireAllowed} from '../../shared/auth/authorize.ts';
 import {FeedEvent} from '../../shared/changes/hub.ts';
+import {coveredFrom} from '../../shared/changes/protocol/coverage.ts';
 import type {Feed} from '../../shared/changes/protocol/feed.ts';
 import {encodeServerMessage, eventMessages} from '../../shared/changes/protocol/frames.ts';
 import {closeCodes} from '../../shared/changes/protocol/messages.ts';
@@ -33,7 +34,7 @@ export async function sendChanges(parts: SocketParts, type: string, holder: stri
   if (subscriptions.length === 0) return;
   for (;;) {
     const got = await connections.acquire(type, holder, leaseMs);
-    if ('rings' in got) return sendAll(parts, type, holder, got, Math.min(...subscriptions.map(({since}) => since)));
+    if ('rings' in got) return sendAll(parts, type, holder, got, Math.min(...subscriptions.map(({since, floor}) => since ?? floor)));
     // Not left to them alone: one who dies with the right would take the ring along.
     for (;;) {
       await pause(waitMs);
@@ -46,18 +47,19 @@ export async function sendChanges(parts: SocketParts, type: string, holder: stri
 
 const pause = (ms: number): Promise<void> => new Promise((resolve) => void doors.clock.after(ms, resolve));
 
-async function sendAll(parts: SocketParts, type: string, holder: string, first: Lease, since: Revision): Promise<void> {
+/** `floor`: up to where everybody is sent what there is by itself. */
+async function sendAll(parts: SocketParts, type: string, holder: string, first: Lease, floor: Revision): Promise<void> {
   const {connections, cluster} = parts;
   const {store} = cluster.assembly.machine;
   const feeds = new Map<string, Promise<Feed>>();
   let {position, rings} = first;
-  position = Math.max(position, since);
+  position = Math.max(position, floor);
   for (;;) {
     const head = await store.head(type);
     while (position < head) {
       const page = await store.log(type, position, head, pageChanges);
       const through = page.length < pageChanges ? head : page[page.length - 1]!.revision;
-      if (page.length > 0) await send(parts, type, page, feeds);
+      if (page.length > 0) await send(parts, type, {start: position, changes: page}, feeds);
       position = through;
       // The last page's end is told by letting go. Somebody took us for dead and sends the same again: that is passed over by who gets it twice.
       if (position < head && !(await connections.advance(type, holder, {position}, leaseMs))) return;
@@ -70,19 +72,24 @@ async function sendAll(parts: SocketParts, type: string, holder: string, first: 
   }
 }
 
-async function send(parts: SocketParts, type: string, page: readonly Change[], feeds: Map<string, Promise<Feed>>): Promise<void> {
+interface Page {
+  /** It has everything that is later, up to its last change. */
+  start: Revision;
+  changes: readonly Change[];
+}
+
+async function send(parts: SocketParts, type: string, {start, changes}: Page, feeds: Map<string, Promise<Feed>>): Promise<void> {
   const {connections, cluster} = parts;
   const {machine} = cluster.assembly;
   // After the page was read: whoever is not found now asks for a head that lies behind it.
   const {subscriptions, last} = await connections.of(type);
   // Rights that were taken away count from here on.
   await machine.store.begin?.({});
-  const events = page.map((change) => new FeedEvent(change));
+  const events = changes.map((change) => new FeedEvent(change));
   const outgoing = new Map<string, Uint8Array[]>();
   const positions = new Map<string, Revision>();
   for (const [topic, subscribers] of byTopic(subscriptions)) {
     const {text} = subscribers[0]!;
-    const from = last.get(topic) ?? Math.min(...subscribers.map(({since}) => since));
     let to: Revision;
     let messages: Uint8Array[];
     try {
@@ -91,8 +98,8 @@ async function send(parts: SocketParts, type: string, page: readonly Change[], f
       const lines = linesOf(await feed, events);
       if (lines.length === 0) continue;
       to = lines[lines.length - 1]!.revision;
-      // Behind `from` when somebody has sent it before and did not get to say so.
-      messages = eventMessages(topic, Math.min(from, to), to, lines);
+      const since = subscribers.map((subscription) => subscription.since);
+      messages = eventMessages(topic, coveredFrom(start, last.get(topic), since), to, lines);
     } catch (error) {
       // Whatever is wrong with an event here, the other topics shall have theirs.
       for (const subscription of subscribers) await end(parts, subscription, error);
@@ -100,7 +107,7 @@ async function send(parts: SocketParts, type: string, page: readonly Change[], f
     }
     const allowed = await stillAllowed(parts, subscribers);
     for (const {connection} of allowed) outgoing.set(connection, [...(outgoing.get(connection) ?? []), ...messages]);
-    positions.set(topic, Math.max(from, to));
+    positions.set(topic, to);
   }
   await inParallel([...outgoing], connectionsAtOnce, ([connection, messages]) => deliver(parts, connection, messages));
   await Promise.all([...positions].map(([topic, to]) => connections.sent(type, topic, to)));
@@ -123,7 +130,8 @@ async function stillAllowed(parts: SocketParts, subscribers: readonly Subscripti
   const allowed = new Map<string, Subscription>();
   for (const subscription of subscribers) {
     const {connection, user, expiresAt, text} = subscription;
-    if (expiresAt <= now) {
+    // Shown again while it subscribed, maybe: what the connection says counts.
+    if (expiresAt <= now && ((await parts.connections.read(connection))?.connection.expiresAt ?? 0) <= now) {
       await hangUp(parts, connection, closeCodes.unauthorized, 'the credential has expired');
       continue;
     }

@@ -138,14 +138,15 @@ class SocketSession {
     await this.#drop(id);
     const feed = await openFeed(cluster, user, message);
     const {store} = cluster.assembly.machine;
-    const since = await store.head(feed.hub.type);
+    const {type} = feed.hub;
     const subscription: Subscription = {
       connection: this.#id,
       id,
-      type: feed.hub.type,
+      type,
       topic: feed.topic,
       text: topicText(message),
-      since,
+      born: crypto.randomUUID(),
+      floor: await store.head(type),
       user,
       expiresAt: this.#connection.expiresAt ?? 0,
     };
@@ -153,7 +154,10 @@ class SocketSession {
     await this.#post([encodeServerMessage({action: 'subscribed', id, topic: feed.topic, resourceVersion})]);
     try {
       // Asked after it can be found by those who send changes: what comes later reaches it by its topic.
-      await this.#replay(feed, resourceVersion);
+      const since = await store.head(type);
+      // Somebody has ended it, or has taken its name and sends what lies behind that one.
+      if (!(await connections.settle(subscription, since))) return;
+      await this.#replay(feed, resourceVersion, since);
     } catch (error) {
       await connections.unsubscribe([subscription]);
       throw error;
@@ -162,12 +166,13 @@ class SocketSession {
 
   async #repeat(id: string, from: Revision): Promise<void> {
     const {text} = this.#subscriptions.find((subscription) => subscription.id === id)!;
-    await this.#replay(await feedFor(this.#parts.cluster.assembly.machine, selectionOf(text)), from);
+    const {machine} = this.#parts.cluster.assembly;
+    const feed = await feedFor(machine, selectionOf(text));
+    await this.#replay(feed, from, await machine.store.head(feed.hub.type));
   }
 
-  async #replay(feed: Feed, from: Revision): Promise<void> {
+  async #replay(feed: Feed, from: Revision, to: Revision): Promise<void> {
     const {store} = this.#parts.cluster.assembly.machine;
-    const to = await store.head(feed.hub.type);
     let seen = 0;
     for (let position = from; position < to; ) {
       const page = await store.log(feed.hub.type, position, to, pageChanges);
