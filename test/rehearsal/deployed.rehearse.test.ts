@@ -10,6 +10,8 @@ import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
 import {afterAll, beforeAll, expect, test} from 'vitest';
 import {WebSocket} from 'ws';
+import {compare, grantsOf} from '../../infra/least-privilege.ts';
+import {synthesize} from '../../infra/testing.ts';
 import {startChaos} from '../../localstack/rehearse/chaos.ts';
 import {type Rehearsal, startRehearsal} from '../../localstack/rehearse/rehearsal.ts';
 import {findToolchain} from '../../localstack/rehearse/toolchain.ts';
@@ -146,6 +148,13 @@ test('a deployment over a deployment changes functions and keeps what is stored'
   // And back: what the release after it wrote must be read by the one before.
   await rehearsal.redeploy({app: assembly});
   expect(await ask('/api/v1/namespaces/default')).toEqual(before);
+});
+
+test('no function asked for what its role does not grant', () => {
+  const {resources} = synthesize();
+  const calls = rehearsal.calls();
+  expect(calls.length).toBeGreaterThan(50);
+  expect(compare(grantsOf(resources), calls, resources).lacking).toEqual([]);
 });
 
 /** By the path that a custom domain would serve. With a body it is a POST. */
