@@ -112,6 +112,12 @@ describe('the verbs', () => {
     expect((await ask('connect', 'GET', '/api/v1/namespaces/default/pods/none/log')).statusCode).toBe(404);
   });
 
+  test('tell with the version where watches share a connection', async () => {
+    expect((await ask('discovery', 'GET', '/version')).headers['watch-socket']).toBe(
+      'wss://abcdef1234.execute-api.us-east-1.amazonaws.com/prod v1.watch.clusterless.dev',
+    );
+  });
+
   test('take a token that another function has made', async () => {
     const made = await ask('create', 'POST', '/api/v1/namespaces/kube-system/serviceaccounts/default/token', {
       headers: json,

@@ -22,7 +22,8 @@ export type Setting =
   | 'CLUSTERLESS_NODE_PORT_RANGE'
   | 'CLUSTERLESS_HISTORY_SECONDS'
   | 'CLUSTERLESS_METRICS_NAMESPACE'
-  | 'CLUSTERLESS_SOCKET_CALLBACK';
+  | 'CLUSTERLESS_SOCKET_CALLBACK'
+  | 'CLUSTERLESS_WATCH_SOCKET';
 
 /** Names below the path in CLUSTERLESS_PARAMETERS. */
 export type Parameter = 'service-account-key' | 'static-tokens' | 'identities' | 'ca' | 'client-ca' | 'client-ca-key';
@@ -87,7 +88,8 @@ export const functions = {
   delete: {...rest('delete'), environment: [...api, ...ranges]},
   'delete-collection': {...streaming('delete-collection'), timeoutSeconds: 300, environment: [...api, ...ranges]},
   connect: streaming('connect'),
-  discovery: rest('discovery'),
+  /** Tells where the watch protocol is spoken. */
+  discovery: {...rest('discovery'), environment: [...api, 'CLUSTERLESS_WATCH_SOCKET']},
   openapi: {...streaming('openapi'), timeoutSeconds: 60},
   health: rest('health'),
   metrics: rest('metrics'),

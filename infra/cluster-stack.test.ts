@@ -57,6 +57,18 @@ describe('the stack of a cluster', () => {
     ]);
   });
 
+  test('tells who asks for the version where watches share a connection, and nobody else', () => {
+    const {Value} = template.toJSON()['Outputs']['WebSocketEndpoint'];
+    const [scheme, , ...rest] = Value['Fn::Join'][1];
+    expect([scheme, rest.at(-1)]).toEqual(['wss://', '/k8s']);
+    const told = ofType('AWS::Lambda::Function').filter(
+      ([, {Properties}]) => 'CLUSTERLESS_WATCH_SOCKET' in Properties['Environment'].Variables,
+    );
+    expect(told.map(([id, {Properties}]) => [nameOfFunction(id), Properties['Environment'].Variables['CLUSTERLESS_WATCH_SOCKET']])).toEqual(
+      [['discovery', Value]],
+    );
+  });
+
   test('carries no secret', () => {
     const text = JSON.stringify(template.toJSON());
     expect(text).not.toMatch(/PRIVATE KEY|BEGIN CERTIFICATE/);

@@ -57,6 +57,7 @@ export class ClusterStack extends Stack {
       CLUSTERLESS_HISTORY_SECONDS: String(settings.historySeconds),
       CLUSTERLESS_METRICS_NAMESPACE: `Clusterless/${cluster}`,
       CLUSTERLESS_SOCKET_CALLBACK: sockets.callbackUrl,
+      CLUSTERLESS_WATCH_SOCKET: sockets.endpoint,
     };
     const lambdas = new Lambdas(this, 'Functions', {
       tables,

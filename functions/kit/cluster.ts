@@ -42,7 +42,7 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<
     doors.openStore(environment, {asks: row.trigger === 'rest'}),
     readParameters(environment, row),
   ]);
-  const {advertise, issuer, serviceIpRange, nodePortRange, historyMs} = environment;
+  const {advertise, issuer, serviceIpRange, nodePortRange, historyMs, watchSocket} = environment;
   const {'static-tokens': tokens, identities} = parameters;
   const options: ApiOptions = {
     store,
@@ -58,6 +58,7 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<
     ...optional('serviceClusterIpRange', serviceIpRange),
     ...optional('serviceNodePortRange', nodePortRange),
     ...optional('watchHistoryMs', historyMs),
+    ...optional('watchSocket', watchSocket),
   };
   const composed = compose(options, parts(options));
   await composed.assembly.warmUp();

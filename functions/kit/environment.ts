@@ -21,6 +21,8 @@ export interface Environment {
   metricsNamespace: string | undefined;
   /** `https://host/stage`, where messages to connections are posted. */
   socketCallback: string | undefined;
+  /** `wss://host/stage`, where clients connect for the watch protocol. */
+  watchSocket: string | undefined;
 }
 
 type Variables = Readonly<Record<string, string | undefined>>;
@@ -54,6 +56,7 @@ export function readEnvironment(variables: Variables): Environment {
     historyMs: parsed('CLUSTERLESS_HISTORY_SECONDS', (text) => (/^[1-9]\d{0,8}$/.test(text) ? Number(text) * 1000 : undefined), 'seconds'),
     metricsNamespace: optional('CLUSTERLESS_METRICS_NAMESPACE'),
     socketCallback: parsed('CLUSTERLESS_SOCKET_CALLBACK', (text) => (/^https?:\/\//.test(text) ? text : undefined), 'https://HOST/STAGE'),
+    watchSocket: parsed('CLUSTERLESS_WATCH_SOCKET', (text) => (/^wss:\/\/[^\s/]+/.test(text) ? text : undefined), 'wss://HOST/STAGE'),
   };
 }
 

@@ -54,6 +54,7 @@ export async function installDoors(more: Partial<Omit<Doors, 'clock'>> = {}): Pr
       CLUSTERLESS_PARAMETERS: '/test',
       CLUSTERLESS_METRICS_NAMESPACE: 'Clusterless/test',
       CLUSTERLESS_SOCKET_CALLBACK: 'https://abcdef1234.execute-api.us-east-1.amazonaws.com/prod',
+      CLUSTERLESS_WATCH_SOCKET: 'wss://abcdef1234.execute-api.us-east-1.amazonaws.com/prod',
     },
     ...more,
   };
