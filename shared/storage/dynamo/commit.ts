@@ -218,6 +218,7 @@ export class Commits {
       } catch (error) {
         if (error instanceof PastDeadline) continue;
         const outcome = judged(error, record.attempt);
+        if (outcome?.kind === 'done') return this.#recognised(record);
         if (outcome && (outcome.kind !== 'refused' || !lost)) return outcome;
         // The object may be what an earlier try of ours made it, or what others made of that.
         if (outcome) return this.#ask(record, group, lastWord, lost, outcome);
@@ -247,9 +248,19 @@ export class Commits {
     // Whatever was in it may have been swept.
     if (!found && lost) throw new StoreError('OutcomeUnknown', 'nobody can say any more whether the write was made');
     if (!found) throw new StoreError('Unavailable', 'the write was not made in time');
-    if (found.attempt === record.attempt) return {kind: 'done'};
+    if (found.attempt === record.attempt) return this.#recognised(record);
     if (refused) return refused;
     throw new StoreError('Unavailable', 'the write was not made in time');
+  }
+
+  /** Its slot shows that it was made; the object may not yet, and whoever reads it after our answer must see it. */
+  async #recognised(record: ChangeRecord): Promise<Outcome> {
+    try {
+      await this.#log.settled([record], this.#place.patience.in(askingMs));
+    } catch (cause) {
+      throw new StoreError('OutcomeUnknown', 'the write was made, and the database does not show it yet', {cause});
+    }
+    return {kind: 'done'};
   }
 
   /** Why the object cannot be written so; nothing when a new revision helps. */

@@ -3,6 +3,7 @@
  * Told on the real DynamoDB Local, and on the double.
  */
 
+import type {TransactWriteItem, TransactWriteItemsCommandInput} from '@aws-sdk/client-dynamodb';
 import {describe, expect, test, vi} from 'vitest';
 import {ManualClock} from '../../../clock.ts';
 import {isStoreError, type Store} from '../../contract.ts';
@@ -396,6 +397,39 @@ export function engineStories(dynamo: Stage): void {
       const stored = await create(store, 'a');
       const updated = await update(store, 'a', stored.revision, 'two');
       expect(told(await store.log(pods, 0, updated.revision))).toEqual([`create a ${stored.revision}`, `update a ${updated.revision}`]);
+    });
+
+    test('a write that is recognised by its slot is acknowledged when its object shows it', async () => {
+      const cluster = dynamo.cluster();
+      const parts: TransactWriteItem[] = [];
+      let tries = 0;
+      const client = hooked(dynamo.client, {
+        transactWriteItems: {
+          async before({TransactItems: [object, slot] = []}: TransactWriteItemsCommandInput) {
+            tries++;
+            if (tries === 1) {
+              parts.push(object!);
+              await dynamo.client.putItem({TableName: slot!.Put!.TableName, Item: slot!.Put!.Item});
+              throw named('TimeoutError');
+            }
+            const reasons = [{Code: 'TransactionConflict'}, {Code: 'ConditionalCheckFailed', Item: slot!.Put!.Item}];
+            throw Object.assign(named('TransactionCanceledException'), {CancellationReasons: reasons});
+          },
+        },
+      });
+      const [writer, reader] = [await open({cluster, client}), await open({cluster})];
+      let acknowledged = false;
+      const writing = create(writer, 'a').finally(() => {
+        acknowledged = true;
+      });
+      await vi.waitFor(() => expect(tries).toBe(2));
+      await until(() => parts.length === 1);
+      for (let turns = 0; turns < 100; turns++) await new Promise((resolve) => setImmediate(resolve));
+      expect(acknowledged).toBe(false);
+      const {TableName, Item} = parts[0]!.Put!;
+      await dynamo.client.putItem({TableName, Item});
+      const {revision} = await writing;
+      expect((await reader.read(pods, 'a'))?.revision).toBe(revision);
     });
 
     test('writers, lists and subscribers through throttles, conflicts and lost answers: everything once', async () => {
