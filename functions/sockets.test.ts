@@ -13,9 +13,12 @@ class Gateway {
   readonly gone = new Set<string>();
   readonly closed: string[] = [];
   failing: ((connection: string) => void) | undefined;
+  /** Takes its time, as posts do. */
+  underWay: ((text: string) => Promise<void>) | undefined;
 
   async post(connection: string, messages: readonly Uint8Array[]): Promise<'sent' | 'gone'> {
     this.failing?.(connection);
+    await this.underWay?.(Buffer.concat(messages).toString());
     if (this.gone.has(connection)) return 'gone';
     const posted = this.posted.get(connection) ?? [];
     this.posted.set(connection, posted);
@@ -314,6 +317,22 @@ describe('a subscription', () => {
     expect(gateway.events('c2')).toEqual(['ADDED one']);
   });
 
+  test('of who is idle ends with the credential, at its next sign of life', async () => {
+    await open('c1');
+    await subscribe('c1');
+    offsetMs += 3_000_000;
+    await say('c1', {action: 'ping'});
+    expect(gateway.heard('c1').at(-1)).toMatchObject({action: 'pong'});
+    offsetMs += 1_000_000;
+    await say('c1', {action: 'ping'});
+    expect(gateway.heard('c1').at(-1)).toEqual({action: 'bye', code: 4401, reason: 'the credential has expired'});
+    expect(gateway.closed).toEqual(['c1']);
+    const before = gateway.heard('c1').length;
+    await create('one');
+    await ring();
+    expect(gateway.heard('c1')).toHaveLength(before);
+  });
+
   test('of somebody who is gone is forgotten, and those who take nothing are hung up', async () => {
     for (const connection of ['gone', 'stuck', 'well', 'left']) {
       await open(connection);
@@ -333,6 +352,83 @@ describe('a subscription', () => {
     await create('two');
     expect(await ring()).toEqual({batchItemFailures: []});
     expect(gateway.events('well')).toEqual(['ADDED one', 'ADDED two']);
+  });
+});
+
+describe('a frame and a pong claim no more than was sent', () => {
+  const revisionNow = async (): Promise<number> =>
+    Number(JSON.parse((await rest.list(kit.restEvent('GET', path))).body).metadata.resourceVersion);
+  const lastFrame = (connection: string) =>
+    gateway
+      .heard(connection)
+      .filter(({action}) => action === 'events')
+      .at(-1);
+
+  test('to who left, and came back to where it was: nobody heard what happened in between', async () => {
+    await open('c1');
+    await subscribe('c1');
+    await create('one');
+    await ring();
+    const position = lastFrame('c1').to;
+    await say('c1', {action: 'unsubscribe', id: 'a'});
+    await create('two');
+    await ring();
+    const missed = await revisionNow();
+    await say('c1', {action: 'subscribe', id: 'b', collection, resourceVersion: position});
+    gateway.posted.clear();
+    await create('three');
+    await ring();
+    // It may overtake the replay, which alone has two.
+    expect(gateway.events('c1')).toEqual(['ADDED three']);
+    expect(Number(lastFrame('c1').from)).toBeGreaterThanOrEqual(missed);
+  });
+
+  test('to who subscribes while something happens that does not find it yet', async () => {
+    await open('c1');
+    const resourceVersion = String(await revisionNow());
+    const putItem = double.putItem.bind(double);
+    double.putItem = async (input) => {
+      if (/[|]t[|]configmaps$/.test(input.Item?.['pk']?.S ?? '')) {
+        double.putItem = putItem;
+        await create('one');
+        await ring();
+      }
+      return putItem(input);
+    };
+    await say('c1', {action: 'subscribe', id: 'a', collection, resourceVersion});
+    const missed = await revisionNow();
+    expect(gateway.events('c1')).toEqual(['ADDED one']);
+    await create('two');
+    await ring();
+    expect(gateway.events('c1')).toEqual(['ADDED one', 'ADDED two']);
+    expect(Number(lastFrame('c1').from)).toBeGreaterThanOrEqual(missed);
+  });
+
+  test('when a pong overtakes what is sent of the past', async () => {
+    await open('other');
+    await subscribe('other', 'all', {labelSelector: 'app'});
+    await open('c1');
+    const resourceVersion = String(await revisionNow());
+    await create('one');
+    await ring();
+    const missed = await revisionNow();
+    gateway.underWay = async (text) => {
+      if (!text.includes('"subscribed"')) return;
+      gateway.underWay = undefined;
+      await say('c1', {action: 'ping'});
+    };
+    await say('c1', {action: 'subscribe', id: 'a', collection, resourceVersion});
+    const {progress} = gateway.heard('c1').find(({action}) => action === 'pong');
+    // Who is behind the first number asks; who took the second one for its own would pass over one.
+    expect(Number(progress.a[0])).toBeGreaterThanOrEqual(missed);
+  });
+
+  test('after a sender that was taken for dead had its say', async () => {
+    const {Connections} = await import('./kit/connections.ts');
+    const connections = new Connections({calls: double, table: 'connections', cluster: 'default', now: () => clock.now()});
+    await connections.sent('configmaps', 'topic', 90);
+    await connections.sent('configmaps', 'topic', 60);
+    expect((await connections.of('configmaps')).last).toEqual(new Map([['topic', 90]]));
   });
 });
 
