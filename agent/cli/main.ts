@@ -4,6 +4,7 @@ import {startAgent} from '../agent.ts';
 import {readConfigFile} from './config-file.ts';
 import {parseArguments} from './flags.ts';
 import {help} from './help.ts';
+import {collectWhenQuiet} from './idle-memory.ts';
 import {openLog} from './log.ts';
 import {Settings} from './settings.ts';
 import {unbuiltLines} from './unbuilt.ts';
@@ -59,6 +60,7 @@ async function run(settings: Settings): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a failure that nobody expected', error));
   try {
     const agent = await startAgent({settings, log, clock: systemClock, version});
+    collectWhenQuiet();
     const stop = (signal: string) => {
       log.info(`${signal}: the agent ends, its pods stay`);
       void agent.stop().finally(() => process.exit(0));

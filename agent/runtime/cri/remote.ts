@@ -99,11 +99,11 @@ export class RemoteRuntime implements Runtime {
   }
 
   async stopSandbox(podSandboxId: string): Promise<void> {
-    await this.#call(calls.stopSandbox, {podSandboxId});
+    await absentAsUndefined(this.#call(calls.stopSandbox, {podSandboxId}));
   }
 
   async removeSandbox(podSandboxId: string): Promise<void> {
-    await this.#call(calls.removeSandbox, {podSandboxId});
+    await absentAsUndefined(this.#call(calls.removeSandbox, {podSandboxId}));
   }
 
   async sandboxes(labelSelector: Labels = {}): Promise<Sandbox[]> {

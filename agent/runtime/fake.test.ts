@@ -1,0 +1,4 @@
+import {runtimeContract} from './contract-suite.ts';
+import {FakeRuntime} from './fake.ts';
+
+runtimeContract({name: 'the fake', open: async () => new FakeRuntime(['shell:1']), image: 'shell:1', logs: '/tmp/nodeagent-contract'});
