@@ -109,6 +109,11 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
     why: 'a slot whose writer died is looked at and filled by whoever reads past it, once in a while',
   },
   {
+    actions: ['dynamodb:BatchGetItem'],
+    only: ({resource}) => resource === 'objects',
+    why: 'an object that does not show yet what the log says is looked at again by whoever reads past it',
+  },
+  {
     actions: ['dynamodb:GetItem', 'dynamodb:UpdateItem'],
     only: ({resource, kind}) => resource === 'objects' && (kind === 's' || kind === 'm'),
     why: 'the head of a log is read, and its closed end moved, by whoever has come far; the format is read at the start',
