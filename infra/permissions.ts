@@ -41,7 +41,7 @@ const follows: readonly TableGrant[] = [
   {table: 'objects', actions: ['BatchGetItem'], kinds: ['o', 's']},
 ];
 
-/** Who reads requests also looks objects up, and what a token is bound to. */
+/** Who answers requests also looks objects up, and what a token is bound to. */
 const reads: readonly TableGrant[] = [...follows, {table: 'objects', actions: ['GetItem'], kinds: ['o']}];
 
 const writes: readonly TableGrant[] = [
