@@ -74,6 +74,8 @@ function taking(calls: DynamoCalls, underWay: UnderWay): DynamoCalls {
 }
 
 interface Line {
+  /** Between those that its client says by itself, which are rare. */
+  ping(): void;
   hangUp(code: number): void;
   hear(text: string): void;
 }
@@ -197,8 +199,16 @@ async function simulate(seed: number): Promise<void> {
       requestContext: {routeKey, eventType, connectionId: connection, stage: 'prod', domainName: host, identity: {sourceIp: '203.0.113.7'}},
       isBase64Encoded: false,
     });
+    const say = (body: string): void =>
+      // Not one after the other: nothing promises that.
+      void gateway.flights.push(() => void socket.message({...context('$default', 'MESSAGE'), body}));
+    let welcome = false;
     const line: Line = {
-      hear: (text) => events.message(text),
+      ping: () => welcome && say('{"action":"ping"}'),
+      hear(text) {
+        welcome ||= text.includes('"welcome"');
+        events.message(text);
+      },
       hangUp(code) {
         if (!gateway.lines.delete(connection)) return;
         // It is told at some time, or never.
@@ -217,8 +227,7 @@ async function simulate(seed: number): Promise<void> {
       send(text) {
         const {action, id, collection, labelSelector = ''} = JSON.parse(text);
         if (action === 'subscribe') subscribed.set(`${connection} ${id}`, selectionOf(collection.namespace, labelSelector));
-        // Not one after the other: nothing promises that.
-        gateway.flights.push(() => void socket.message({...context('$default', 'MESSAGE'), body: text}));
+        say(text);
       },
       close: (code) => line.hangUp(code),
     };
@@ -283,6 +292,7 @@ async function simulate(seed: number): Promise<void> {
       if (!watcher.subscription) enter(watcher);
       else if (random() < 0.7) leave(watcher);
     } else if (dice < 0.965) [...gateway.lines.values()][upTo(gateway.lines.size)]?.hangUp(1006);
+    else if (dice < 0.98) [...gateway.lines.values()][upTo(gateway.lines.size)]?.ping();
     else if (dice < 0.99) clock.advance(upTo(600));
     else if (dice < 0.995) clock.advance(upTo(40_000));
     else if (dice < 0.997) clock.advance(upTo(3_000_000));
