@@ -109,6 +109,21 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
     why: 'a slot whose writer died is looked at and filled by whoever reads past it, once in a while',
   },
   {
+    actions: ['dynamodb:BatchWriteItem', 'dynamodb:Query'],
+    only: ({function: name, resource}) => resource === 'connections' && (name === 'fan-out' || name === 'socket-disconnect'),
+    why: 'what a connection leaves behind that went without a word is removed by whoever meets it',
+  },
+  {
+    actions: ['dynamodb:BatchGetItem'],
+    only: ({function: name, resource}) => resource === 'connections' && name === 'socket-message',
+    why: 'a ping, once a minute, asks how far its topics are',
+  },
+  {
+    actions: ['dynamodb:DeleteItem', 'dynamodb:PutItem'],
+    only: ({function: name, resource, kind}) => name === 'maintenance' && resource === 'objects' && kind === 'o',
+    why: 'tombstones go after a day, Events after an hour',
+  },
+  {
     actions: ['dynamodb:BatchGetItem'],
     only: ({resource}) => resource === 'objects',
     why: 'an object that does not show yet what the log says is looked at again by whoever reads past it',
