@@ -4,6 +4,7 @@
  */
 import http from 'node:http';
 import https from 'node:https';
+import {createSecureContext} from 'node:tls';
 import {failure, type Status, StatusError, serviceUnavailable} from '../../shared/errors.ts';
 import type {ServerAccess} from './clusterconfig.ts';
 import type {TokenBucket} from './token-bucket.ts';
@@ -44,15 +45,15 @@ export class HttpClient implements ApiClient {
     this.#bucket = bucket;
     this.#userAgent = userAgent;
     const secure = access.url.protocol === 'https:';
-    const tls = {
-      ca: access.ca,
-      cert: access.cert,
-      key: access.key,
+    const {ca, cert, key} = access;
+    const tlsOptions = {
+      // Made once: reading the certificates again costs more than a request.
+      secureContext: createSecureContext({...(ca && {ca}), ...(cert && key && {cert, key})}),
       rejectUnauthorized: !access.insecure,
       ...(access.serverName && {servername: access.serverName}),
     };
-    const make = (options: http.AgentOptions) => (secure ? new https.Agent({...tls, ...options}) : new http.Agent(options));
-    this.#agent = make({keepAlive: true, maxSockets: 16, maxFreeSockets: 2, timeout: requestTimeoutMs * 2});
+    const make = (options: http.AgentOptions) => (secure ? new https.Agent({...tlsOptions, ...options}) : new http.Agent(options));
+    this.#agent = make({keepAlive: true, maxSockets: 16, maxFreeSockets: 4, timeout: requestTimeoutMs * 2});
     // A watch that shares the pool would starve it.
     this.#watchAgent = make({keepAlive: false});
   }

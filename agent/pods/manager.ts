@@ -96,20 +96,28 @@ export class PodManager {
       this.#mirrors = new Map(pods.filter(isMirror).map((pod) => [keyOf(pod), pod]));
       pods = pods.filter((pod) => !isMirror(pod));
     }
-    this.#desired.set(source, new Map(pods.map((pod) => [pod.metadata.uid, pod])));
-    this.#settle();
+    const before = this.#desired.get(source);
+    const next = new Map(pods.map((pod) => [pod.metadata.uid, pod]));
+    this.#desired.set(source, next);
+    if (!before) {
+      this.#settle();
+      return;
+    }
+    // A source that is read every second mostly says what it said before.
+    const touched = [...new Set([...before.keys(), ...next.keys()])].filter((uid) => before.get(uid) !== next.get(uid));
+    if (touched.length > 0 || source === 'api') this.#settle(touched);
   }
 
   changed(pod: Pod): void {
     if (isMirror(pod)) this.#mirrors.set(keyOf(pod), pod);
     else this.#need('api').set(pod.metadata.uid, pod);
-    this.#settle(pod.metadata.uid);
+    this.#settle([pod.metadata.uid]);
   }
 
   removed(pod: Pod): void {
     if (!isMirror(pod)) this.#need('api').delete(pod.metadata.uid);
     else if (this.#mirrors.get(keyOf(pod))?.metadata.uid === pod.metadata.uid) this.#mirrors.delete(keyOf(pod));
-    this.#settle(pod.metadata.uid);
+    this.#settle([pod.metadata.uid]);
   }
 
   /** Asks the runtime for everything that is ours. */
@@ -155,12 +163,13 @@ export class PodManager {
     this.#endOrphans();
   }
 
-  #settle(uid?: string): void {
+  /** No uids: all. */
+  #settle(uids?: readonly string[]): void {
     // Without knowing what runs, a pod would be started a second time.
     if (!this.#snapshot) return;
     const wanted = new Map<string, Pod>();
     for (const pods of this.#desired.values()) for (const [id, pod] of pods) wanted.set(id, pod);
-    const touched = uid === undefined ? new Set([...wanted.keys(), ...this.#workers.keys()]) : new Set([uid]);
+    const touched = new Set(uids ?? [...wanted.keys(), ...this.#workers.keys()]);
     for (const id of touched) {
       const pod = wanted.get(id);
       const worker = this.#workers.get(id);

@@ -25,6 +25,7 @@ interface Known {
 export class FileSource {
   readonly #options: FileSourceOptions;
   readonly #known = new Map<string, Known>();
+  #delivered = false;
   #watcher: FSWatcher | undefined;
   #timer: NodeJS.Timeout | undefined;
   #reading: Promise<void> | undefined;
@@ -67,8 +68,9 @@ export class FileSource {
     const found = await stat(path).catch(() => undefined);
     if (!found) {
       log.warn(`path does not exist, ignoring: ${path}`);
+      if (this.#known.size > 0 || !this.#delivered) deliver([]);
       this.#known.clear();
-      deliver([]);
+      this.#delivered = true;
       return;
     }
     this.#watch();
@@ -80,6 +82,7 @@ export class FileSource {
     for (const known of this.#known.keys()) if (!names.includes(known)) this.#known.delete(known);
     for (const name of names.sort()) await this.#readOne(name);
     deliver([...this.#known.values()].flatMap(({pods}) => pods));
+    this.#delivered = true;
   }
 
   /** A file that cannot be read is nobody else's trouble; what it held before goes on. */

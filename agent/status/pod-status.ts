@@ -105,7 +105,11 @@ function containerStatus(
     imageID: ran?.status.imageRef ?? old?.imageID ?? '',
     ...((ran || old?.containerID) && {containerID: ran ? `${input.runtimeName}://${ran.id}` : old!.containerID!}),
     started: running && input.started(newest!.id),
-    ...(container.resources && running && {allocatedResources: container.resources.requests ?? {}, resources: container.resources}),
+    ...(container.resources &&
+      running && {
+        ...(container.resources.requests && {allocatedResources: container.resources.requests}),
+        resources: container.resources,
+      }),
   };
 }
 

@@ -89,9 +89,10 @@ export class StatusWriter implements StatusSink {
           contentType: 'application/strategic-merge-patch+json',
           priority: status.phase === 'Pending' ? 'low' : 'high',
         });
-        entry.confirmed = answer.status ?? status;
         entry.retryMs = firstRetryMs;
-        entry.dirty = patchOf(entry.confirmed, entry.status) !== undefined && entry.status !== status;
+        // What the API does not take over it would not take over the next time.
+        entry.dirty = patchOf(status, entry.status) !== undefined;
+        entry.confirmed = merged(status, answer.status);
       } catch (error) {
         // Gone, or another of the same name: nobody wants to know any more.
         if (error instanceof StatusError && (error.status.code === 404 || error.status.code === 409)) return;
@@ -128,12 +129,21 @@ export function patchOf(before: PodStatus | undefined, after: PodStatus): Record
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
-/** Whatever the order of keys; null and absent are one. */
+/** Whatever the order of keys; null, absent and empty are one, as they are to the API. */
 function same(a: unknown, b: unknown): boolean {
-  if (a === b || ((a ?? null) === null && (b ?? null) === null)) return true;
+  if (a === b || (isNothing(a) && isNothing(b))) return true;
   if (typeof a !== 'object' || typeof b !== 'object' || !a || !b) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) if (!same(left[key], right[key])) return false;
   return true;
+}
+
+const isNothing = (value: unknown): boolean =>
+  value === null || value === undefined || (typeof value === 'object' && Object.keys(value as object).length === 0);
+
+/** What we said, and what others have said beside it. */
+function merged(ours: PodStatus, theirs: PodStatus | undefined): PodStatus {
+  const others = (theirs?.conditions ?? []).filter(({type}) => !ours.conditions?.some((own) => own.type === type));
+  return {...ours, conditions: [...(ours.conditions ?? []), ...others]};
 }
