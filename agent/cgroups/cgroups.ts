@@ -186,7 +186,7 @@ async function removeTree(folder: string): Promise<void> {
       const {code} = error as NodeJS.ErrnoException;
       if (code === 'ENOENT') return;
       // The last process is gone, but the kernel has not noticed yet.
-      if (code !== 'EBUSY' || attempt >= 10) throw error;
+      if (code !== 'EBUSY' || attempt >= 5) throw error;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
   }

@@ -30,7 +30,8 @@ interface Known {
   at: number;
 }
 
-const maxQueued = 1000;
+const maxQueued = 250;
+const laneCount = 4;
 const maxKnown = 4096;
 /** One object that never stops complaining must not drown the others: so many at once, then one in five minutes. */
 const perObjectBurst = 25;
@@ -59,8 +60,8 @@ export class ApiRecorder implements Recorder {
   readonly #bucket: TokenBucket;
   readonly #known = new Map<string, Known>();
   readonly #buckets = new Map<string, TokenBucket>();
-  #queue: Draft[] = [];
-  #running = false;
+  /** The same event is in the same lane, so that its count is not written before it is. */
+  readonly #lanes: Lane[] = Array.from({length: laneCount}, () => ({queue: [], running: false}));
   #serial = 0;
 
   constructor(options: RecorderOptions) {
@@ -69,9 +70,12 @@ export class ApiRecorder implements Recorder {
   }
 
   event(about: InvolvedObject, type: 'Normal' | 'Warning', reason: string, message: string): void {
-    if (this.#queue.length >= maxQueued || !this.#bucketOf(about).tryTake()) return;
-    this.#queue.push({about, type, reason, message: message.slice(0, 1024), at: this.#options.clock.now()});
-    if (!this.#running) void this.#drain();
+    if (!this.#bucketOf(about).tryTake()) return;
+    const draft = {about, type, reason, message: message.slice(0, 1024), at: this.#options.clock.now()};
+    const lane = this.#lanes[laneOf(keyOf(draft))]!;
+    if (lane.queue.length >= maxQueued) return;
+    lane.queue.push(draft);
+    if (!lane.running) void this.#drain(lane);
   }
 
   #bucketOf(about: InvolvedObject): TokenBucket {
@@ -85,9 +89,9 @@ export class ApiRecorder implements Recorder {
     return bucket;
   }
 
-  async #drain(): Promise<void> {
-    this.#running = true;
-    for (let draft = this.#queue.shift(); draft; draft = this.#queue.shift()) {
+  async #drain(lane: Lane): Promise<void> {
+    lane.running = true;
+    for (let draft = lane.queue.shift(); draft; draft = lane.queue.shift()) {
       await this.#bucket.take();
       try {
         await this.#write(draft);
@@ -95,12 +99,12 @@ export class ApiRecorder implements Recorder {
         this.#options.onError(error as Error);
       }
     }
-    this.#running = false;
+    lane.running = false;
   }
 
   async #write(draft: Draft): Promise<void> {
     const {about, type, reason, message, at} = draft;
-    const key = JSON.stringify([about.kind, about.namespace, about.name, about.uid, about.fieldPath, type, reason, message]);
+    const key = keyOf(draft);
     const known = this.#known.get(key);
     const lastTimestamp = secondsOf(at);
     if (known) {
@@ -140,6 +144,20 @@ export class ApiRecorder implements Recorder {
     if (this.#known.size >= maxKnown) this.#known.delete(this.#known.keys().next().value!);
     this.#known.set(key, {namespace, name, count: 1, firstTimestamp: lastTimestamp, at});
   }
+}
+
+interface Lane {
+  queue: Draft[];
+  running: boolean;
+}
+
+const keyOf = ({about, type, reason, message}: Draft): string =>
+  JSON.stringify([about.kind, about.namespace, about.name, about.uid, about.fieldPath, type, reason, message]);
+
+function laneOf(key: string): number {
+  let sum = 0;
+  for (let index = 0; index < key.length; index++) sum = (sum * 31 + key.charCodeAt(index)) | 0;
+  return Math.abs(sum) % laneCount;
 }
 
 export const silentRecorder: Recorder = {event() {}};

@@ -44,7 +44,7 @@ export interface PodContext {
   runtimeHandler(className: string): Promise<string>;
   pullSecrets(pod: Pod): Promise<KubeObject[]>;
   settings: PodSettings;
-  /** Sandboxes being made at the same time. */
+  /** Sandboxes being made or taken down at the same time. */
   starts: Slots;
   log: Log;
 }

@@ -582,12 +582,14 @@ export class PodWorker {
     const {runtime, volumes, cgroups, references, status, settings} = this.#context;
     const settled = this.#apiPod ? status.settled(this.#apiPod.metadata.uid) : Promise.resolve();
     for (const sandbox of this.view.sandboxes) {
-      await runtime.stopSandbox(sandbox.id);
+      // A hundred at once would only wait for each other in the runtime.
+      await this.#context.starts.use(() => runtime.stopSandbox(sandbox.id));
       sandbox.ready = false;
     }
     references.unfollow(this.uid);
     if (!settings.keepTerminatedVolumes || this.#ending?.deleted || !this.#wanted) await volumes.teardown(this.uid);
-    await cgroups.remove(this.uid, qosClass(this.#pod));
+    // The runtime may still be clearing up below it; what cannot go yet is swept away later, nobody has to wait.
+    await cgroups.remove(this.uid, qosClass(this.#pod)).catch((error) => this.#context.log.debug(`cgroup: ${error.message}`));
     await settled;
   }
 
@@ -608,7 +610,7 @@ export class PodWorker {
   async #removeAll(): Promise<void> {
     const {runtime, volumes, settings, log} = this.#context;
     try {
-      for (const {id} of this.view.sandboxes) await runtime.removeSandbox(id);
+      for (const {id} of this.view.sandboxes) await this.#context.starts.use(() => runtime.removeSandbox(id));
       await volumes.remove(this.uid);
       await rm(logDirectory(settings.logRoot, this.#pod.metadata), {recursive: true, force: true});
     } catch (error) {

@@ -9,6 +9,7 @@ import {tcpCheck} from './tcp.ts';
 
 type ProbeKind = 'startup' | 'readiness' | 'liveness';
 
+const headStartMs = 1000;
 const words: Readonly<Record<ProbeKind, string>> = {startup: 'Startup', readiness: 'Readiness', liveness: 'Liveness'};
 
 export interface ProbeEvents {
@@ -98,7 +99,9 @@ export class Prober {
   #schedule(target: Target, kind: ProbeKind, probe: Probe, first: boolean): void {
     if (target.stopped) return;
     const periodMs = (probe.periodSeconds || 10) * 1000;
-    const initial = target.startedAtMs + (probe.initialDelaySeconds ?? 0) * 1000 - Date.now();
+    // A server needs a moment before it listens; a liveness probe must not be what takes it down.
+    const headStart = kind === 'liveness' ? periodMs : Math.min(periodMs, headStartMs);
+    const initial = target.startedAtMs + (probe.initialDelaySeconds ?? 0) * 1000 + headStart - Date.now();
     const timer = setTimeout(() => void this.#run(target, kind, probe), first ? Math.max(0, initial) : periodMs);
     target.timers.set(kind, timer);
   }

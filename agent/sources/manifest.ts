@@ -44,7 +44,7 @@ function own(object: KubeObject, {source, from, node, now}: ManifestOrigin): Pod
   metadata.namespace ||= 'default';
   const given = metadata.name ?? '';
   metadata.name = `${given}-${node.toLowerCase()}`;
-  object.spec.nodeName = node;
+  object.spec.nodeName = node.toLowerCase();
   metadata.annotations = {
     ...metadata.annotations,
     [annotation.hash]: metadata.uid,
