@@ -85,8 +85,13 @@ test('a cache that compaction ran past reads anew by itself, and tells what went
   lost.changes = () => {};
   await store.append({...writeOf('a/gone'), expected: gone.revision, operation: 'delete'});
   await put(store, 'a/new');
+  expect(cache.behind()).toBeUndefined();
   lost.ended(new StoreError('Compacted', 'too old'));
-  await cache.start();
+  // Whoever decides by it waits for this.
+  const waiting = cache.behind();
+  expect(waiting).toBeDefined();
+  await waiting;
+  expect(cache.behind()).toBeUndefined();
   expect(heard).toEqual(['a/gone there', 'a/gone gone', 'a/new there']);
 });
 

@@ -77,6 +77,8 @@ export class ObjectCache {
   readonly #listeners: CacheListener[] = [];
   readonly #arrivals = new Map<string, Set<() => void>>();
   #started: Promise<Subscription> | undefined;
+  /** From the end of a subscription until its successor holds what the store holds: what is here may be old. */
+  #again: Promise<void> | undefined;
   readonly #failed: ListenerFailed;
 
   constructor(store: Store, type: string, projection: Projection = whole, failed: ListenerFailed = () => {}) {
@@ -95,6 +97,16 @@ export class ObjectCache {
     });
     await this.#started;
     return this;
+  }
+
+  /** Undefined: it follows the store, or was never started. @throws what keeps it from following again */
+  behind(): Promise<void> | undefined {
+    return this.#again?.then(async () => {
+      // It could not, then: whoever needs it now tries once more.
+      if (!this.#again) return;
+      await this.start();
+      this.#again = undefined;
+    });
   }
 
   get(key: string): KubeObject | undefined {
@@ -157,7 +169,12 @@ export class ObjectCache {
         this.#started = undefined;
         live();
         // Listeners rely on being told, and nobody may come to start this again. Where the store is closed there is no more to tell.
-        this.start().catch(() => {});
+        this.#again = this.start().then(
+          () => {
+            this.#again = undefined;
+          },
+          () => {},
+        );
       },
     };
     // Requests bring configuration up to date before they look, where others write too: nobody needs to ask in between.
@@ -223,6 +240,12 @@ export class ObjectCaches {
       this.#caches.set(id, cache);
     }
     return cache.start();
+  }
+
+  /** What must end before caches that lost their subscription can be believed again; undefined when all follow. */
+  behind(): Promise<unknown> | undefined {
+    const waits = [...this.#caches.values()].flatMap((cache) => cache.behind() ?? []);
+    return waits.length > 0 ? Promise.all(waits) : undefined;
   }
 
   async close(): Promise<void> {

@@ -27,6 +27,8 @@ export async function inSession<T>(
   let optimistic = info.verb === 'create' && info.subresource === '' && resource?.virtual !== true && info.isResourceRequest;
   for (let beginning = 1; ; beginning++) {
     const session = await begin.call(machine.store, {...(ahead && !optimistic && {ahead}), optimistic});
+    // After a long sleep the store may have told a cache that history is gone: until it has listed anew, what it holds decides nothing.
+    await machine.caches.behind();
     try {
       const answer = await work({...machine, store: session});
       // A dry run has appended nothing that would have checked.
