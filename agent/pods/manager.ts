@@ -2,6 +2,8 @@
  * All pods of the node: a worker for each that a source names, and for each that the runtime still has though no source does. Hands runtime
  * events to who they concern, and compares with the runtime's lists now and then.
  */
+import {readdir, rm} from 'node:fs/promises';
+import {join} from 'node:path';
 import type {Clock} from '../../shared/clock.ts';
 import type {Container, RuntimeEvent, Sandbox} from '../runtime/runtime.ts';
 import type {PodContext} from './context.ts';
@@ -238,10 +240,14 @@ export class PodManager {
 
   /** Folders and cgroups of pods that have neither a source nor a container. */
   async #sweep(wanted: ReadonlySet<string>): Promise<void> {
-    const {volumes, cgroups, log} = this.#options.context;
+    const {volumes, cgroups, log, settings} = this.#options.context;
     const isLeft = (uid: string) => !this.#workers.has(uid) && !wanted.has(uid) && !this.#snapshot?.sandboxes.has(uid);
     try {
-      for (const uid of await volumes.present()) if (isLeft(uid)) await volumes.remove(uid);
+      for (const uid of await volumes.present()) {
+        if (!isLeft(uid)) continue;
+        await removeLogs(settings.logRoot, uid);
+        await volumes.remove(uid);
+      }
       for (const uid of await cgroups.present()) if (isLeft(uid)) await cgroups.remove(uid, undefined);
     } catch (error) {
       log.warn(`cannot clear up: ${(error as Error).message}`);
@@ -260,6 +266,12 @@ export class PodManager {
       }
     }
   }
+}
+
+/** Another agent's logs may lie beside ours: only those of pods that had a folder here. */
+async function removeLogs(root: string, uid: string): Promise<void> {
+  for (const name of await readdir(root).catch(() => [] as string[]))
+    if (name.endsWith(`_${uid}`)) await rm(join(root, name), {recursive: true, force: true});
 }
 
 function byPod<T extends {labels: Readonly<Record<string, string>>}>(list: readonly T[]): Map<string, T[]> {

@@ -63,6 +63,10 @@ describe('a container that has ended', () => {
     expect(ask(podOf({containers: [a]}), [instanceOf(a, 'exited', {restarts: 4})]).start[0]).toMatchObject({restarts: 5});
   });
 
+  test('but one that was made and never started is replaced, and that is no restart', () => {
+    expect(ask(podOf({containers: [a]}), [instanceOf(a, 'created', {restarts: 4})]).start[0]).toMatchObject({restarts: 4});
+  });
+
   test('waits while it is held, and the plan says until when', () => {
     const next = ask(podOf({containers: [a]}), [instanceOf(a, 'exited', {exitCode: 1})], {held: 5000});
     expect(next).toMatchObject({start: [], wakeAt: 5000});

@@ -70,6 +70,8 @@ export const kindOf = (pod: Pod, container: Container): ContainerKind => {
 };
 
 export const isRunning = (instance: Instance | undefined): instance is Instance => instance?.status.state === containerState.running;
+/** Made but never started: whoever made it was interrupted. Another takes its place, and that is no restart. */
+export const isStillborn = (instance: Instance | undefined): instance is Instance => instance?.status.state === containerState.created;
 export const hasExited = (instance: Instance | undefined): instance is Instance => instance?.status.state === containerState.exited;
 const succeeded = (instance: Instance | undefined): boolean => hasExited(instance) && instance.status.exitCode === 0;
 
@@ -138,7 +140,6 @@ function planContainer(
     killIfUnhealthy(input, container, instance, result);
     return;
   }
-  // Made but never started: whoever made it was interrupted. A new one is started in its place.
   if (hasExited(instance) && !mayRestart(input.pod, container, kind, instance)) return;
   // What an app container did in a former sandbox counts too; an init container has to prepare the new one.
   if (kind === 'app' && hasExited(last) && !mayRestart(input.pod, container, kind, last)) return;
@@ -147,7 +148,7 @@ function planContainer(
     result.wakeAt = Math.min(result.wakeAt ?? heldUntil, heldUntil);
     return;
   }
-  result.start.push({container, kind, restarts: last ? last.notes.restarts + 1 : 0});
+  result.start.push({container, kind, restarts: last ? last.notes.restarts + (isStillborn(last) ? 0 : 1) : 0});
 }
 
 function killIfUnhealthy({health}: PlanInput, container: Container, instance: Instance, result: Plan): void {

@@ -14,7 +14,7 @@ import type {PodContext} from './context.ts';
 import {Kill} from './kill.ts';
 import {containerHash, logDirectory} from './names.ts';
 import {dnsConfigOf, hostsFile, hostsFileOfHost} from './network-files.ts';
-import {hasEnded, hasExited, type Instance, isRunning, kindOf, plan} from './plan.ts';
+import {hasEnded, hasExited, type Instance, isRunning, isStillborn, kindOf, plan} from './plan.ts';
 import {allContainers, type Container, fullName, isSidecar, type Pod, type PodStatus} from './pod.ts';
 import {qosClass} from './resources.ts';
 import {messageFileOf, PostStartError, StartError, sayAbout, startContainer} from './start.ts';
@@ -426,6 +426,10 @@ export class PodWorker {
     const {name} = container;
     const [sandbox] = this.view.sandboxes;
     const last = this.view.instances.get(name)?.[0];
+    if (isStillborn(last)) {
+      await this.#context.runtime.removeContainer(last.id);
+      this.view.forget(last.id);
+    }
     if (hasExited(last)) this.#crashes.next(`${name}/${containerHash(container)}`, last.status.finishedAt / 1e6);
     this.#sandboxConfig ??= await this.#configureSandbox(sandbox!.attempt, await this.#context.cgroups.prepare(this.#pod));
     const input = {
@@ -611,8 +615,9 @@ export class PodWorker {
     const {runtime, volumes, settings, log} = this.#context;
     try {
       for (const {id} of this.view.sandboxes) await this.#context.starts.use(() => runtime.removeSandbox(id));
-      await volumes.remove(this.uid);
       await rm(logDirectory(settings.logRoot, this.#pod.metadata), {recursive: true, force: true});
+      // Last: by its folder a pod that was half removed is found again.
+      await volumes.remove(this.uid);
     } catch (error) {
       log.warn(`${fullName(this.#pod)}: ${(error as Error).message}`);
     }

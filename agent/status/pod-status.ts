@@ -4,7 +4,6 @@ import {hasExited, isRunning} from '../pods/plan.ts';
 import type {Condition, Container, ContainerState, ContainerStatus, Pod, PodStatus, Terminated} from '../pods/pod.ts';
 import {isSidecar} from '../pods/pod.ts';
 import {qosClass} from '../pods/resources.ts';
-import {containerState} from '../runtime/runtime.ts';
 
 export interface Waiting {
   reason: string;
@@ -269,5 +268,3 @@ function withTimes(draft: Draft, pod: Pod, now: number): Condition {
     ...(draft.message && {message: draft.message}),
   };
 }
-
-export const isCreated = (instance: Instance): boolean => instance.status.state === containerState.created;
