@@ -650,9 +650,9 @@ export class PodWorker {
     if (this.#apiPod) this.#context.status.write(this.#apiPod, this.#status, eager);
   }
 
-  /** That a pod is being made can wait; that it runs, fails or ends cannot. */
+  /** That a pod is being made, or is held, can wait for its events to be ahead of it; that it runs or has ended cannot. */
   #isEager(): boolean {
-    if (this.#ending || this.#ended || this.#waiting.size > 0) return true;
+    if (this.#ending || this.#ended) return true;
     return hasEnded(this.#pod, (name) => this.view.instances.get(name)?.[0]) || this.view.running().length === this.#expected();
   }
 
