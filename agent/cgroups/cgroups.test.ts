@@ -1,9 +1,9 @@
-import {mkdir, mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {linuxResources, oomScoreAdj, qosClass} from '../pods/resources.ts';
 import {containerOf, podOf} from '../pods/testing.ts';
+import {scratch} from '../testing.ts';
 import {openCgroups} from './cgroups.ts';
 
 const burstable = podOf({
@@ -13,7 +13,7 @@ const guaranteed = podOf({containers: [containerOf('c', {resources: {limits: {cp
 const settings = {cfsQuota: true, cfsPeriodMicros: 100_000, memoryBytes: 4 * 2 ** 30};
 
 async function open(unified: boolean, more = {}) {
-  const mount = await mkdtemp(join(tmpdir(), 'nodeagent-cgroup-'));
+  const mount = await scratch('nodeagent-cgroup-');
   if (unified) await writeFile(join(mount, 'cgroup.controllers'), 'cpu memory pids');
   else for (const name of ['cpu', 'memory', 'pids', 'freezer']) await mkdir(join(mount, name));
   const cgroups = await openCgroups(

@@ -1,14 +1,14 @@
-import {mkdtemp, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeAll, describe, expect, test} from 'vitest';
+import {scratch} from '../testing.ts';
 import {readConfigFile} from './config-file.ts';
 import {Settings} from './settings.ts';
 
 describe('the configuration file', () => {
   let folder: string;
   beforeAll(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nodeagent-config-'));
+    folder = await scratch('nodeagent-config-');
   });
   const read = async (text: string) => {
     const file = join(folder, 'config.yaml');

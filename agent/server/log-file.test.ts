@@ -1,7 +1,7 @@
-import {appendFile, mkdtemp, rename, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {appendFile, rename, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {scratch} from '../testing.ts';
 import {type LogOptions, readLog} from './log-file.ts';
 
 const line = (text: string, {tag = 'F', stream = 'stdout', second = 0} = {}): string =>
@@ -10,7 +10,7 @@ const line = (text: string, {tag = 'F', stream = 'stdout', second = 0} = {}): st
 describe('a log', () => {
   let path: string;
   beforeEach(async () => {
-    path = join(await mkdtemp(join(tmpdir(), 'nodeagent-log-')), '0.log');
+    path = join(await scratch('nodeagent-log-'), '0.log');
   });
   const options = (more: Partial<LogOptions> = {}): LogOptions => ({
     follow: false,

@@ -1,7 +1,7 @@
-import {mkdtemp, readdir, readFile, readlink, stat} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {readdir, readFile, readlink, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {scratch} from '../testing.ts';
 import {type Payload, writeAtomically} from './atomic-writer.ts';
 
 const payload = (files: Record<string, string>, mode = 0o644): Payload =>
@@ -10,7 +10,7 @@ const payload = (files: Record<string, string>, mode = 0o644): Payload =>
 describe('a folder that changes as one', () => {
   let folder: string;
   beforeEach(async () => {
-    folder = await mkdtemp(join(tmpdir(), 'nodeagent-atomic-'));
+    folder = await scratch('nodeagent-atomic-');
   });
 
   test('shows each entry by way of one link', async () => {

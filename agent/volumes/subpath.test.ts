@@ -1,7 +1,7 @@
-import {mkdir, mkdtemp, readlink, stat, symlink, writeFile} from 'node:fs/promises';
-import {tmpdir} from 'node:os';
+import {mkdir, readlink, stat, symlink, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {beforeEach, describe, expect, test} from 'vitest';
+import {scratch} from '../testing.ts';
 import type {Mounter} from './mounts.ts';
 import {mountSubpath} from './subpath.ts';
 
@@ -12,7 +12,7 @@ describe('a part of a volume', () => {
   let mounted: string[];
   let mounter: Mounter;
   beforeEach(async () => {
-    root = await mkdtemp(join(tmpdir(), 'nodeagent-subpath-'));
+    root = await scratch('nodeagent-subpath-');
     [volume, outside] = [join(root, 'volume'), join(root, 'outside')];
     for (const folder of [volume, outside]) await mkdir(folder);
     mounted = [];
