@@ -2,21 +2,20 @@
  * One pod's worker: takes in what is wanted and what happens, asks plan.ts what to do, does it, and asks again until there is nothing left.
  * One thing at a time, but for kills and for noticing that a container has ended. From running to terminating there is no way back.
  */
-import {mkdir, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdir, rm} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Container as RuntimeContainer, Sandbox, SandboxConfig} from '../runtime/runtime.ts';
 import {isTerminalPhase, podStatus, type Waiting} from '../status/pod-status.ts';
 import type {PayloadInput} from '../volumes/payload.ts';
 import {VolumeError} from '../volumes/volumes.ts';
 import {Backoff, goSeconds} from './backoff.ts';
-import {sandboxConfig} from './configs.ts';
 import type {PodContext} from './context.ts';
 import {Kill} from './kill.ts';
 import {containerHash, logDirectory} from './names.ts';
-import {dnsConfigOf, hostsFile, hostsFileOfHost} from './network-files.ts';
 import {hasEnded, hasExited, type Instance, isRunning, isStillborn, kindOf, plan} from './plan.ts';
 import {allContainers, type Container, fullName, isSidecar, type Pod, type PodStatus} from './pod.ts';
 import {qosClass} from './resources.ts';
+import {configureSandbox, makeSandbox} from './sandbox.ts';
 import {messageFileOf, PostStartError, StartError, sayAbout, startContainer} from './start.ts';
 import {terminationMessage} from './termination-message.ts';
 import {PodView} from './view.ts';
@@ -45,6 +44,7 @@ export class PodWorker {
   readonly #end: WorkerEnd;
   readonly #crashes = new Backoff();
   readonly #sandboxes = new Backoff(sandboxRetry);
+  #sandboxHeldUntil = 0;
   readonly #waiting = new Map<string, Waiting>();
   readonly #held = new Map<string, number>();
   readonly #messages = new Map<string, string>();
@@ -358,59 +358,32 @@ export class PodWorker {
   }
 
   async #makeSandbox(attempt: number): Promise<boolean> {
-    const {runtime, starts, cgroups, settings, volumes, hostIps} = this.#context;
-    const key = 'sandbox';
-    const failedAt = this.#held.get(key);
-    const held = failedAt === undefined ? undefined : this.#sandboxes.held(key, failedAt);
-    if (held && held.until > this.#context.clock.now()) {
-      this.#wakeIn(held.until - this.#context.clock.now());
+    const now = this.#context.clock.now();
+    if (this.#sandboxHeldUntil > now) {
+      this.#wakeIn(this.#sandboxHeldUntil - now);
       return false;
     }
     try {
-      return await starts.use(async () => {
+      const made = await this.#context.starts.use(() => {
         this.#abort.signal.throwIfAborted();
-        const handler = this.#pod.spec.runtimeClassName ? await this.#context.runtimeHandler(this.#pod.spec.runtimeClassName) : '';
-        const config = await this.#configureSandbox(attempt, await cgroups.prepare(this.#pod));
-        await mkdir(config.logDirectory, {recursive: true, mode: 0o755});
-        const id = await runtime.runSandbox(config, handler);
-        const ips = this.#pod.spec.hostNetwork ? [] : ((await runtime.sandboxStatus(id))?.ips ?? []);
-        this.view.sandboxes = [{id, attempt, ready: true, ips}, ...this.view.sandboxes];
-        this.#held.delete(key);
-        this.#sandboxes.forget(key);
-        const dns = await settings.dns();
-        const hosts = this.#pod.spec.hostNetwork
-          ? hostsFileOfHost(this.#pod, await readFile('/etc/hosts', 'utf8').catch(() => ''))
-          : hostsFile(this.#pod, ips, dns.clusterDomain);
-        await writeFile(join(volumes.folderOf(this.uid), 'etc-hosts'), hosts, {mode: 0o644});
-        if (hostIps().length === 0) this.#context.log.warn('the node has no address yet');
-        return true;
+        return makeSandbox(this.#context, this.#pod, attempt, this.#warn);
       });
+      this.#sandboxConfig = made.config;
+      this.view.sandboxes = [made.view, ...this.view.sandboxes];
+      this.#sandboxes.forget(this.uid);
+      return true;
     } catch (error) {
       if (this.#abort.signal.aborted) throw error;
-      const now = this.#context.clock.now();
-      this.#sandboxes.next(key, now);
-      this.#held.set(key, now);
+      const failedAt = this.#context.clock.now();
+      this.#sandboxes.next(this.uid, failedAt);
+      this.#sandboxHeldUntil = this.#sandboxes.held(this.uid, failedAt)!.until;
       this.#sayPod('Warning', 'FailedCreatePodSandBox', `Failed to create pod sandbox: ${(error as Error).message}`);
-      this.#wakeIn(this.#sandboxes.held(key, now)!.delayMs);
+      this.#wakeIn(this.#sandboxHeldUntil - failedAt);
       return false;
     }
   }
 
-  async #configureSandbox(attempt: number, cgroupParent: string): Promise<SandboxConfig> {
-    const {settings} = this.#context;
-    const dnsSettings = await settings.dns();
-    const {warnings, ...dns} = dnsConfigOf(this.#pod, dnsSettings);
-    for (const [reason, message] of warnings) this.#sayPod('Warning', reason, message);
-    this.#sandboxConfig = sandboxConfig(this.#pod, {
-      attempt,
-      dns,
-      cgroupParent,
-      logRoot: settings.logRoot,
-      clusterDomain: dnsSettings.clusterDomain,
-      security: settings.security,
-    });
-    return this.#sandboxConfig;
-  }
+  readonly #warn = (reason: string, message: string): void => this.#sayPod('Warning', reason, message);
 
   async #clearSandboxes(): Promise<void> {
     if (this.view.sandboxes.length > 0) this.#sayPod('Normal', 'SandboxChanged', 'Pod sandbox changed, it will be killed and re-created.');
@@ -431,7 +404,7 @@ export class PodWorker {
       this.view.forget(last.id);
     }
     if (hasExited(last)) this.#crashes.next(`${name}/${containerHash(container)}`, last.status.finishedAt / 1e6);
-    this.#sandboxConfig ??= await this.#configureSandbox(sandbox!.attempt, await this.#context.cgroups.prepare(this.#pod));
+    this.#sandboxConfig ??= await configureSandbox(this.#context, this.#pod, sandbox!.attempt, this.#warn);
     const input = {
       pod: this.#pod,
       sandbox: sandbox!,
