@@ -256,6 +256,18 @@ describe('under the runtime', () => {
   });
 });
 
+describe('outside of the runtime', () => {
+  test('a function that streams answers whole, also where the SDK has made a global of the runtime’s name', async () => {
+    vi.resetModules();
+    const fresh: Kit = await import('./kit/testing.ts');
+    await fresh.installDoors();
+    vi.stubGlobal('awslambda', {});
+    const {handler} = (await import('./list.ts')) as {handler: RestHandler};
+    vi.unstubAllGlobals();
+    expect((await handler(fresh.restEvent('GET', '/api/v1/namespaces'))).statusCode).toBe(200);
+  });
+});
+
 describe('the rows', () => {
   test('agree with the routes on who streams', async () => {
     const {functions} = await import('./functions.ts');

@@ -36,6 +36,12 @@ const openingMs = 8_000;
 /** A watch ends this long before its invocation would: its last bookmark and the end of the stream still have to leave. */
 const farewellMs = 10_000;
 
+/** The global that Lambda's runtime makes. The SDK makes one of the same name wherever it is loaded, without what streams. */
+function runtime(): LambdaGlobal | undefined {
+  const {awslambda} = globalThis as unknown as {awslambda?: LambdaGlobal};
+  return awslambda?.streamifyResponse && awslambda;
+}
+
 /** On Lambda it resolves when the store is open: the first request then finds a warm environment, and the phase before it has more CPU. */
 export async function rest(name: FunctionName, parts: PartsOf): Promise<RestHandler> {
   const cluster = clusterOf(name, parts);
@@ -56,7 +62,7 @@ export async function rest(name: FunctionName, parts: PartsOf): Promise<RestHand
       return worthCompressing(response, request.headers['accept-encoding']) ? compressed(response) : response;
     }) as (event: unknown, context: Invocation) => Promise<ApiResponse>;
 
-  const lambda = (globalThis as unknown as {awslambda?: LambdaGlobal}).awslambda;
+  const lambda = runtime();
   if (lambda) {
     const opened = cluster.open().catch((error: unknown) => log.error({error: String(error)}, 'not opened; the first request tries again'));
     await Promise.race([opened, new Promise<void>((resolve) => void doors.clock.after(openingMs, resolve))]);
