@@ -47,6 +47,24 @@ export interface TableCalls {
   updateTimeToLive(input: UpdateTimeToLiveCommandInput): Promise<UpdateTimeToLiveCommandOutput>;
 }
 
+type AllCalls = DynamoCalls & TableCalls;
+/** What a call takes, and what it answers, for whoever stands in for the SDK. */
+export type InputOf<Name extends keyof AllCalls> = Parameters<AllCalls[Name]>[0];
+export type OutputOf<Name extends keyof AllCalls> = Awaited<ReturnType<AllCalls[Name]>>;
+
+/** The calls by name, for what wraps them all. */
+export const callNames = [
+  'getItem',
+  'batchGetItem',
+  'query',
+  'putItem',
+  'updateItem',
+  'deleteItem',
+  'batchWriteItem',
+  'transactWriteItems',
+  'transactGetItems',
+] as const satisfies readonly (keyof DynamoCalls)[];
+
 export interface AwsOptions {
   region?: string;
   /** For DynamoDB Local and emulators; the platform's own otherwise. */

@@ -6,32 +6,8 @@
  * honest() has the same rules and none of the trouble, for tests of what stands above. What gets lost on the way is ./faults.ts.
  */
 
-import type {
-  BatchGetItemCommandInput,
-  BatchGetItemCommandOutput,
-  BatchWriteItemCommandInput,
-  BatchWriteItemCommandOutput,
-  CreateTableCommandInput,
-  CreateTableCommandOutput,
-  DeleteItemCommandInput,
-  DeleteItemCommandOutput,
-  GetItemCommandInput,
-  GetItemCommandOutput,
-  PutItemCommandInput,
-  PutItemCommandOutput,
-  QueryCommandInput,
-  QueryCommandOutput,
-  TransactGetItemsCommandInput,
-  TransactGetItemsCommandOutput,
-  TransactWriteItemsCommandInput,
-  TransactWriteItemsCommandOutput,
-  UpdateItemCommandInput,
-  UpdateItemCommandOutput,
-  UpdateTimeToLiveCommandInput,
-  UpdateTimeToLiveCommandOutput,
-  WriteRequest,
-} from '@aws-sdk/client-dynamodb';
-import type {DynamoCalls, TableCalls} from '../calls.ts';
+import type {WriteRequest} from '@aws-sdk/client-dynamodb';
+import type {DynamoCalls, InputOf, OutputOf, TableCalls} from '../calls.ts';
 import {type Metered, Partitions, readUnits, writeUnits} from './capacity.ts';
 import {cancelled, conditionFailed, DynamoError, type Item, invalid, throttled, throughputExceeded, transactionConflict} from './errors.ts';
 import {Arguments, holds, parseCondition} from './expressions.ts';
@@ -108,18 +84,18 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     this.#listeners.push(listener);
   }
 
-  async createTable(input: CreateTableCommandInput): Promise<CreateTableCommandOutput> {
+  async createTable(input: InputOf<'createTable'>): Promise<OutputOf<'createTable'>> {
     if (this.#tables.has(input.TableName!)) throw new DynamoError('ResourceInUseException', `Table already exists: ${input.TableName}`);
     this.#tables.set(input.TableName!, new Table(input));
     return ok;
   }
 
-  async updateTimeToLive({TableName, TimeToLiveSpecification}: UpdateTimeToLiveCommandInput): Promise<UpdateTimeToLiveCommandOutput> {
+  async updateTimeToLive({TableName, TimeToLiveSpecification}: InputOf<'updateTimeToLive'>): Promise<OutputOf<'updateTimeToLive'>> {
     this.#table(TableName).ttlName = TimeToLiveSpecification?.Enabled ? TimeToLiveSpecification.AttributeName : undefined;
     return ok;
   }
 
-  getItem(input: GetItemCommandInput, signal?: AbortSignal): Promise<GetItemCommandOutput> {
+  getItem(input: InputOf<'getItem'>, signal?: AbortSignal): Promise<OutputOf<'getItem'>> {
     return this.#metered('getItem', signal, async (spent) => {
       const table = this.#table(input.TableName);
       const entry = table.at(input.Key);
@@ -133,7 +109,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  batchGetItem(input: BatchGetItemCommandInput, signal?: AbortSignal): Promise<BatchGetItemCommandOutput> {
+  batchGetItem(input: InputOf<'batchGetItem'>, signal?: AbortSignal): Promise<OutputOf<'batchGetItem'>> {
     return this.#metered('batchGetItem', signal, async (spent) => {
       const wanted = Object.entries(input.RequestItems ?? {}).flatMap(([name, asked]) => {
         const table = this.#table(name);
@@ -146,7 +122,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
       if (wanted.length > 100) throw invalid('Too many items requested for the BatchGetItem call');
       if (new Set(wanted.map(({entry}) => entry.id)).size < wanted.length) throw invalid('Provided list of item keys contains duplicates');
       const Responses: Record<string, Item[]> = {};
-      const UnprocessedKeys: NonNullable<BatchGetItemCommandOutput['UnprocessedKeys']> = {};
+      const UnprocessedKeys: NonNullable<OutputOf<'batchGetItem'>['UnprocessedKeys']> = {};
       for (const {name} of wanted) Responses[name] ??= [];
       let bytes = 0;
       let left = 0;
@@ -173,7 +149,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  query(input: QueryCommandInput, signal?: AbortSignal): Promise<QueryCommandOutput> {
+  query(input: InputOf<'query'>, signal?: AbortSignal): Promise<OutputOf<'query'>> {
     return this.#metered('query', signal, async (spent) => {
       const table = this.#table(input.TableName);
       const given = new Arguments(input.ExpressionAttributeNames, input.ExpressionAttributeValues);
@@ -226,7 +202,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  putItem(input: PutItemCommandInput, signal?: AbortSignal): Promise<PutItemCommandOutput> {
+  putItem(input: InputOf<'putItem'>, signal?: AbortSignal): Promise<OutputOf<'putItem'>> {
     return this.#metered('putItem', signal, async (spent) => {
       const {old} = this.#write(putOf(input as Parameters<typeof putOf>[0], this.#table), spent);
       const {ReturnValues = 'NONE'} = input;
@@ -238,7 +214,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  deleteItem(input: DeleteItemCommandInput, signal?: AbortSignal): Promise<DeleteItemCommandOutput> {
+  deleteItem(input: InputOf<'deleteItem'>, signal?: AbortSignal): Promise<OutputOf<'deleteItem'>> {
     return this.#metered('deleteItem', signal, async (spent) => {
       const {old} = this.#write(deleteOf(input as Parameters<typeof deleteOf>[0], this.#table), spent);
       const {ReturnValues = 'NONE'} = input;
@@ -250,7 +226,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  updateItem(input: UpdateItemCommandInput, signal?: AbortSignal): Promise<UpdateItemCommandOutput> {
+  updateItem(input: InputOf<'updateItem'>, signal?: AbortSignal): Promise<OutputOf<'updateItem'>> {
     return this.#metered('updateItem', signal, async (spent) => {
       const {old, item} = this.#write(updateOf(input as Parameters<typeof updateOf>[0], this.#table), spent);
       const {ReturnValues = 'NONE'} = input;
@@ -260,7 +236,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  batchWriteItem(input: BatchWriteItemCommandInput, signal?: AbortSignal): Promise<BatchWriteItemCommandOutput> {
+  batchWriteItem(input: InputOf<'batchWriteItem'>, signal?: AbortSignal): Promise<OutputOf<'batchWriteItem'>> {
     return this.#metered('batchWriteItem', signal, async (spent) => {
       const wanted = Object.entries(input.RequestItems ?? {}).flatMap(([TableName, requests]) =>
         requests.map((request) => {
@@ -294,7 +270,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  transactGetItems(input: TransactGetItemsCommandInput, signal?: AbortSignal): Promise<TransactGetItemsCommandOutput> {
+  transactGetItems(input: InputOf<'transactGetItems'>, signal?: AbortSignal): Promise<OutputOf<'transactGetItems'>> {
     return this.#metered('transactGetItems', signal, async (spent) => {
       const wanted = (input.TransactItems ?? []).map(({Get}) => {
         const table = this.#table(Get?.TableName);
@@ -315,7 +291,7 @@ export class DynamoDouble implements DynamoCalls, TableCalls {
     });
   }
 
-  transactWriteItems(input: TransactWriteItemsCommandInput, signal?: AbortSignal): Promise<TransactWriteItemsCommandOutput> {
+  transactWriteItems(input: InputOf<'transactWriteItems'>, signal?: AbortSignal): Promise<OutputOf<'transactWriteItems'>> {
     return this.#metered('transactWriteItems', signal, async (spent) => {
       const actions = (input.TransactItems ?? []).map((item) => transactionAction(item, this.#table));
       if (actions.length === 0 || actions.length > 100) throw invalid('Member must have length less than or equal to 100');

@@ -3,22 +3,10 @@
  * ./machine.ts does.
  */
 
-import type {DynamoCalls} from '../calls.ts';
+import {callNames, type DynamoCalls} from '../calls.ts';
 import {cancelled, internalError, reset, throttled, throughputExceeded, timedOut, transactionConflict} from './errors.ts';
 
 export type Verb = keyof DynamoCalls;
-
-export const verbs = [
-  'getItem',
-  'batchGetItem',
-  'query',
-  'putItem',
-  'updateItem',
-  'deleteItem',
-  'batchWriteItem',
-  'transactWriteItems',
-  'transactGetItems',
-] as const satisfies readonly Verb[];
 
 /** How often, out of one. */
 export interface CallFaults {
@@ -84,7 +72,7 @@ type Call = (input: object, signal?: AbortSignal) => Promise<object>;
 /** The same calls, each made by `call`. */
 export function eachCall(call: (verb: Verb, input: object, signal: AbortSignal | undefined) => Promise<object>): DynamoCalls {
   const calls: Partial<Record<Verb, Call>> = {};
-  for (const verb of verbs) calls[verb] = (input, signal) => call(verb, input, signal);
+  for (const verb of callNames) calls[verb] = (input, signal) => call(verb, input, signal);
   return calls as unknown as DynamoCalls;
 }
 

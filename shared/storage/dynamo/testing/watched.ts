@@ -1,24 +1,13 @@
 /** DynamoDB's calls, watched: counted by name, made to fail from a seed. */
 
 import {seededRandom} from '../../faults.ts';
-import type {DynamoCalls} from '../calls.ts';
+import {callNames, type DynamoCalls} from '../calls.ts';
 
-const names = [
-  'getItem',
-  'batchGetItem',
-  'query',
-  'putItem',
-  'updateItem',
-  'deleteItem',
-  'batchWriteItem',
-  'transactWriteItems',
-  'transactGetItems',
-] as const satisfies readonly (keyof DynamoCalls)[];
-type Name = (typeof names)[number];
+type Name = keyof DynamoCalls;
 type AnyCall = (input: never, signal?: AbortSignal) => Promise<unknown>;
 
 function wrapped(client: DynamoCalls, wrap: (name: Name, call: AnyCall) => AnyCall): DynamoCalls {
-  const calls = Object.fromEntries(names.map((name) => [name, wrap(name, (client[name] as AnyCall).bind(client))]));
+  const calls = Object.fromEntries(callNames.map((name) => [name, wrap(name, (client[name] as AnyCall).bind(client))]));
   return calls as unknown as DynamoCalls;
 }
 
