@@ -1,4 +1,5 @@
 /** Limits on what pods write to the node's disk: an emptyDir or a container over its own is ended. Only what has a limit is looked at. */
+import {periodically} from '../periodic.ts';
 import type {PodContext} from '../pods/context.ts';
 import type {PodManager} from '../pods/manager.ts';
 import {label, managedLabels} from '../pods/names.ts';
@@ -17,23 +18,22 @@ const graceSeconds = 1;
 
 export class LocalStorage {
   readonly #options: LocalStorageOptions;
-  #timer: NodeJS.Timeout | undefined;
+  #stop: (() => void) | undefined;
 
   constructor(options: LocalStorageOptions) {
     this.#options = options;
   }
 
   start(): this {
-    this.#timer = setTimeout(() => void this.#loop(), lookEveryMs);
-    this.#timer.unref();
+    this.#stop = periodically(lookEveryMs, () => this.#look());
     return this;
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#stop?.();
   }
 
-  async #loop(): Promise<void> {
+  async #look(): Promise<void> {
     const {manager, context} = this.#options;
     try {
       const live = [...manager.workers()].filter(({isEnding}) => !isEnding);
@@ -42,7 +42,6 @@ export class LocalStorage {
     } catch (error) {
       context.log.warn(`local storage: ${(error as Error).message}`);
     }
-    this.start();
   }
 
   async #volumes(worker: PodWorker): Promise<void> {

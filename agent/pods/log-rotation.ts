@@ -4,6 +4,7 @@ import {readdir, rename, rm, stat} from 'node:fs/promises';
 import {basename, dirname, join} from 'node:path';
 import {pipeline} from 'node:stream/promises';
 import {createGzip} from 'node:zlib';
+import {periodically} from '../periodic.ts';
 import type {Runtime} from '../runtime/runtime.ts';
 import type {Log} from './context.ts';
 import type {PodManager} from './manager.ts';
@@ -23,23 +24,22 @@ const lookEveryMs = 10_000;
 
 export class LogRotation {
   readonly #options: LogRotationOptions;
-  #timer: NodeJS.Timeout | undefined;
+  #stop: (() => void) | undefined;
 
   constructor(options: LogRotationOptions) {
     this.#options = options;
   }
 
   start(): this {
-    this.#timer = setTimeout(() => void this.#loop(), lookEveryMs);
-    this.#timer.unref();
+    this.#stop = periodically(lookEveryMs, () => this.#look());
     return this;
   }
 
   stop(): void {
-    clearTimeout(this.#timer);
+    this.#stop?.();
   }
 
-  async #loop(): Promise<void> {
+  async #look(): Promise<void> {
     const {manager, logRoot, maxBytes, log} = this.#options;
     for (const {pod, view} of manager.workers()) {
       for (const {id, name, notes} of view.running()) {
@@ -49,7 +49,6 @@ export class LogRotation {
         await this.rotate(path, id).catch((error) => log.warn(`cannot rotate ${path}: ${(error as Error).message}`));
       }
     }
-    this.start();
   }
 
   async rotate(path: string, id: string): Promise<void> {
