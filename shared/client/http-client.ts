@@ -2,9 +2,10 @@
 import type {Clock} from '../clock.ts';
 import {failure, type Status, StatusError} from '../errors.ts';
 import type {KubeObject} from '../object.ts';
-import {type ApplyOptions, applyPatch, applyQuery, type Client, type ListResult, type ResourcePath} from './client.ts';
+import type {ListResult, ResourcePath} from './client.ts';
 import {type Connection, collect, type Reply} from './connection.ts';
 import {pathOf} from './paths.ts';
+import {json, RequestingClient} from './requests.ts';
 
 export interface HttpClientOptions {
   connection: Connection;
@@ -13,58 +14,34 @@ export interface HttpClientOptions {
   random: () => number;
 }
 
-const json = 'application/json';
 /** With a Retry-After of a second each this is the patience of client-go. */
 const maxAttempts = 10;
 /** Reads that got no answer at all. */
 const maxLostReads = 3;
 const longestWaitMs = 30_000;
 
-export class HttpClient implements Client {
+export class HttpClient extends RequestingClient {
   readonly connection: Connection;
   readonly #options: HttpClientOptions;
 
   constructor(options: HttpClientOptions) {
+    super();
     this.connection = options.connection;
     this.#options = options;
   }
 
-  get<T extends KubeObject>(path: ResourcePath, name: string): Promise<T> {
-    return this.#send('GET', pathOf(path, name));
-  }
-
   /** All of it, in chunks where it is long and no `limit` says otherwise. */
-  async list<T extends KubeObject>(path: ResourcePath, query: Record<string, string> = {}): Promise<ListResult<T>> {
-    if (query['limit'] !== undefined) return this.#send('GET', pathOf(path), query);
-    let page = await this.#send<ListResult<T>>('GET', pathOf(path), {...query, limit: String(pageSize)});
+  override async list<T extends KubeObject>(path: ResourcePath, query: Record<string, string> = {}): Promise<ListResult<T>> {
+    if (query['limit'] !== undefined) return super.list(path, query);
+    let page = await this.send<ListResult<T>>('GET', pathOf(path), {...query, limit: String(pageSize)});
     const items = page.items ?? [];
     while (page.metadata.continue) {
       const more = {...selectorsOf(query), limit: String(pageSize), continue: page.metadata.continue};
-      page = await this.#send<ListResult<T>>('GET', pathOf(path), more);
+      page = await this.send<ListResult<T>>('GET', pathOf(path), more);
       items.push(...(page.items ?? []));
     }
     const {resourceVersion} = page.metadata;
     return {...page, metadata: {resourceVersion}, items};
-  }
-
-  create<T extends KubeObject>(path: ResourcePath, object: object, query: Record<string, string> = {}): Promise<T> {
-    return this.#send('POST', pathOf(path), query, object);
-  }
-
-  update<T extends KubeObject>(path: ResourcePath, object: T, subresource = ''): Promise<T> {
-    return this.#send('PUT', pathOf(path, object.metadata.name, subresource), {}, object);
-  }
-
-  patch<T extends KubeObject>(path: ResourcePath, name: string, contentType: string, body: unknown, subresource = ''): Promise<T> {
-    return this.#send('PATCH', pathOf(path, name, subresource), {}, body, contentType);
-  }
-
-  apply<T extends KubeObject>(path: ResourcePath, object: KubeObject, options: ApplyOptions): Promise<T> {
-    return this.#send('PATCH', pathOf(path, object.metadata.name, options.subresource), applyQuery(options), object, applyPatch);
-  }
-
-  async delete(path: ResourcePath, name: string, options?: Record<string, unknown>): Promise<void> {
-    await this.#send('DELETE', pathOf(path, name), {}, options);
   }
 
   close(): void {
@@ -73,7 +50,7 @@ export class HttpClient implements Client {
 
   /** Any document of the server, by its path with its query. @throws StatusError */
   read<T>(path: string, accept = json): Promise<T> {
-    return this.#send('GET', path, {}, undefined, json, accept);
+    return this.send('GET', path, {}, undefined, json, accept);
   }
 
   /** An answer as it comes, for whoever reads it in pieces. @throws StatusError for 400 and above */
@@ -89,7 +66,7 @@ export class HttpClient implements Client {
     return reply;
   }
 
-  async #send<T>(
+  protected async send<T>(
     method: string,
     path: string,
     query: Record<string, string> = {},
