@@ -1,6 +1,7 @@
 /** For the tests of this room: an API that answers what a test tells it, behind a real gateway with real certificates. */
 import {connect as connectHttp2} from 'node:http2';
 import {type Agent, request as httpsRequest, type RequestOptions} from 'node:https';
+import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 import type {ApiRequest, ApiResponse} from '../../shared/http/messages.ts';
 import {loadOrCreatePki, type Pki} from '../certificates.ts';
 import {type Gateway, openGateway} from './gateway.ts';
@@ -87,4 +88,38 @@ export async function overHttp2(
 /** Resolves when `condition` holds; fails with the test's own time limit otherwise. */
 export async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setImmediate(resolve));
+}
+
+/** Between a client and a server on a port of this machine: passes bytes on, and hangs up on everybody when told to. */
+export async function breakingProxy(port: () => number) {
+  const sockets = new Set<Socket>();
+  let connections = 0;
+  const server = createServer((near) => {
+    connections++;
+    const far = connect(port(), '127.0.0.1');
+    for (const [one, other] of [
+      [near, far],
+      [far, near],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => {});
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  return {
+    port: (server.address() as AddressInfo).port,
+    connections: () => connections,
+    breakAll() {
+      for (const socket of sockets) socket.destroy();
+    },
+    close() {
+      this.breakAll();
+      server.close();
+    },
+  };
 }

@@ -1,5 +1,4 @@
 /** The watch protocol over a real gateway and API, with real clients. */
-import {createConnection} from 'node:net';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {WebSocket} from 'ws';
 import {subprotocol} from '../../shared/changes/protocol/messages.ts';
@@ -7,6 +6,7 @@ import {connect, type KubeClient} from '../../shared/client/node/connect.ts';
 import type {Credentials} from '../../shared/client/node/credentials.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import {type Cluster, startCluster} from '../library.ts';
+import {breakingProxy} from './testing.ts';
 import {watchSocketPath} from './upgrade.ts';
 
 let cluster: Cluster;
@@ -103,7 +103,7 @@ describe('the watch protocol at the gateway', () => {
   });
 
   test('an informer is exact through connections that break', async () => {
-    const proxy = await breakingProxy(cluster.port);
+    const proxy = await breakingProxy(() => cluster.port);
     const other = await connect({credentials: credentials(cluster.adminToken!, `https://127.0.0.1:${proxy.port}`)});
     const versions = new Map<string, string[]>();
     const informer = other.informer(
@@ -222,38 +222,3 @@ describe('the watch protocol at the gateway', () => {
     expect(heard).toEqual(['{"action":"bye","code":1001,"reason":"the server goes"}']);
   });
 });
-
-/** Passes bytes on, and hangs up on everybody when told to. */
-async function breakingProxy(port: number) {
-  const {createServer} = await import('node:net');
-  const sockets = new Set<import('node:net').Socket>();
-  let connections = 0;
-  const server = createServer((near) => {
-    connections++;
-    const far = createConnection(port, '127.0.0.1');
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => {});
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  return {
-    port: (server.address() as import('node:net').AddressInfo).port,
-    connections: () => connections,
-    breakAll() {
-      for (const socket of sockets) socket.destroy();
-    },
-    close() {
-      this.breakAll();
-      server.close();
-    },
-  };
-}

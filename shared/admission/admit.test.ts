@@ -1,25 +1,8 @@
 import {describe, expect, test} from 'vitest';
 import type {StatusError} from '../errors.ts';
 import type {JsonObject, KubeObject} from '../object.ts';
-import type {Resource} from '../registry/resource.ts';
 import {type AdmissionAttributes, admit, type Lookups} from './admit.ts';
-
-const resource = (kind: string, plural: string, group = '', namespaced = true): Resource => ({
-  group,
-  version: 'v1',
-  resource: plural,
-  kind,
-  listKind: `${kind}List`,
-  singular: kind.toLowerCase(),
-  shortNames: [],
-  categories: [],
-  namespaced,
-  verbs: [],
-  subresources: {},
-  storageType: group ? `${plural}.${group}` : plural,
-  storage: {group, version: 'v1'},
-  virtual: false,
-});
+import {resource} from './testing.ts';
 
 const pods = resource('Pod', 'pods');
 const named = (kind: string, name: string, rest: JsonObject = {}): KubeObject => ({kind, apiVersion: 'v1', metadata: {name}, ...rest});

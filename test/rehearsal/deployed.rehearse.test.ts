@@ -15,8 +15,8 @@ import {synthesize} from '../../infra/testing.ts';
 import {startChaos} from '../../localstack/rehearse/chaos.ts';
 import {type Rehearsal, startRehearsal} from '../../localstack/rehearse/rehearsal.ts';
 import {findToolchain} from '../../localstack/rehearse/toolchain.ts';
+import {startInformer} from '../stories/informer-client.ts';
 import {informer, kubectl} from '../stories/programs.ts';
-import {startInformer} from './informer.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
@@ -103,7 +103,11 @@ test.skipIf(!informer)(
   'informers are exact while environments are taken away (needs the informers’ client)',
   {timeout: storyLimitMs},
   async () => {
-    const clients = [startInformer(rehearsal.kubeconfig, 'default', true), startInformer(rehearsal.kubeconfig, 'kube-public', false)];
+    const {kubeconfig} = rehearsal;
+    const clients = [
+      startInformer({kubeconfig, namespace: 'default', watchList: true, protobuf: false}),
+      startInformer({kubeconfig, namespace: 'kube-public', watchList: false, protobuf: false}),
+    ];
     try {
       await Promise.all(clients.map(({synced}) => synced));
       const chaos = startChaos({seed: 4, environments: () => rehearsal.environments(), everyMs: 400});

@@ -1,13 +1,13 @@
 /** Informers of client-go stay exact through `clusterless proxy`, whose one connection breaks, and whose server is killed, meanwhile. */
-import {type ChildProcess, spawn} from 'node:child_process';
 import {mkdtemp, rm, writeFile} from 'node:fs/promises';
-import {type AddressInfo, connect, createServer, type Socket} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as pass} from 'node:timers/promises';
 import {expect, test} from 'vitest';
+import {breakingProxy} from '../../localstack/gateway/testing.ts';
 import {startProxy} from '../../localstack/proxy/proxy.ts';
 import {loadCredentials} from '../../shared/client/node/credentials.ts';
+import {type InformerClient, startInformer} from './informer-client.ts';
 import {informer} from './programs.ts';
 import {startServer} from './server.ts';
 
@@ -15,70 +15,9 @@ const storyLimitMs = 120_000;
 const quietMs = 1_000;
 const namespaces = ['default', 'kube-public', 'kube-system'];
 
-/** Between proxy and server: passes bytes on, and hangs up on everybody when told to. */
-async function fragile(target: () => string) {
-  const sockets = new Set<Socket>();
-  const server = createServer((near) => {
-    const [host, port] = target().split(':');
-    const far = connect(Number(port), host);
-    for (const [one, other] of [
-      [near, far],
-      [far, near],
-    ] as const) {
-      sockets.add(one);
-      one.on('error', () => {});
-      one.on('close', () => {
-        sockets.delete(one);
-        other.destroy();
-      });
-      one.pipe(other);
-    }
-  });
-  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
-  return {
-    port: (server.address() as AddressInfo).port,
-    breakAll: () => {
-      for (const socket of sockets) socket.destroy();
-    },
-    close() {
-      this.breakAll();
-      server.close();
-    },
-  };
-}
-
-function startInformer(kubeconfig: string, namespace: string, index: number) {
-  const flags = ['-kubeconfig', kubeconfig, '-namespace', namespace, '-writers', '2', ...(index === 1 ? ['-protobuf'] : [])];
-  const child: ChildProcess = spawn(informer!, flags, {env: {...process.env, KUBE_FEATURE_WatchListClient: String(index !== 2)}});
-  let out = '';
-  let log = '';
-  child.stderr!.on('data', (chunk) => {
-    log += chunk;
-  });
-  const ended = new Promise<void>((done) => child.once('close', () => done()));
-  const synced = new Promise<void>((done, fail) => {
-    child.stdout!.on('data', (chunk) => {
-      out += chunk;
-      if (out.includes('synced\n')) done();
-    });
-    void ended.then(() => fail(new Error(log)));
-  });
-  return {
-    synced,
-    async report() {
-      child.stdin!.end('stop\n');
-      await ended;
-      const line = out.split('\n')[1];
-      if (!line) throw new Error(`no report: ${log}`);
-      return JSON.parse(line);
-    },
-    end: () => child.kill('SIGKILL'),
-  };
-}
-
 test.skipIf(!informer)('while its connection breaks and its server is killed', {timeout: storyLimitMs}, async () => {
   const server = await startServer();
-  const between = await fragile(() => server.address);
+  const between = await breakingProxy(() => Number(server.address.split(':')[1]));
   const folder = await mkdtemp(join(tmpdir(), 'proxy-'));
   const credentials = await loadCredentials({kubeconfig: server.kubeconfig});
   const proxy = await startProxy({
@@ -96,10 +35,12 @@ contexts: [{name: p, context: {cluster: p}}]
 current-context: p
 `,
   );
-  const started: ReturnType<typeof startInformer>[] = [];
+  const started: InformerClient[] = [];
   try {
     expect(await proxy.look()).toBe('WebSocket');
-    for (const [index, namespace] of namespaces.entries()) started.push(startInformer(kubeconfig, namespace, index));
+    for (const [index, namespace] of namespaces.entries()) {
+      started.push(startInformer({kubeconfig, namespace, watchList: index !== 2, protobuf: index === 1}));
+    }
     await Promise.all(started.map(({synced}) => synced));
     expect(proxy.carried).toBe(3);
     for (let blow = 0; blow < 6; blow++) {

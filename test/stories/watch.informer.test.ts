@@ -1,22 +1,13 @@
 /** Informers of client-go stay exact: nothing lost, doubled or out of order, whatever happens to the server meanwhile. */
-import {type ChildProcess, spawn} from 'node:child_process';
 import {setTimeout as pass} from 'node:timers/promises';
 import {expect, test} from 'vitest';
+import {type InformerClient, startInformer} from './informer-client.ts';
 import {informer} from './programs.ts';
 import {type Server, startServer} from './server.ts';
 
 const storyLimitMs = 120_000;
 /** Long enough for some hundred writes between two blows. */
 const quietMs = 1_200;
-
-interface Report {
-  written: number;
-  lost: number;
-  adds: number;
-  updates: number;
-  deletes: number;
-  wrong: string[];
-}
 
 const clients = [
   {name: 'lists streamed, JSON', watchList: true, protobuf: false},
@@ -25,52 +16,14 @@ const clients = [
   {name: 'lists read, Protobuf', watchList: false, protobuf: true},
 ];
 
-interface Client {
-  synced: Promise<void>;
-  report(): Promise<Report>;
-  end(): void;
-}
-
-function startClient(server: Server, {watchList, protobuf}: (typeof clients)[number], namespace: string): Client {
-  const child: ChildProcess = spawn(
-    informer!,
-    ['-kubeconfig', server.kubeconfig, '-namespace', namespace, '-writers', '2', ...(protobuf ? ['-protobuf'] : [])],
-    {
-      env: {...process.env, KUBE_FEATURE_WatchListClient: String(watchList)},
-    },
-  );
-  let out = '';
-  let log = '';
-  child.stderr!.on('data', (chunk) => {
-    log += chunk;
-  });
-  const ended = new Promise<void>((done) => child.once('close', () => done()));
-  const synced = new Promise<void>((done, fail) => {
-    child.stdout!.on('data', (chunk) => {
-      out += chunk;
-      if (out.includes('synced\n')) done();
-    });
-    void ended.then(() => fail(new Error(log)));
-  });
-  return {
-    synced,
-    async report() {
-      child.stdin!.end('stop\n');
-      await ended;
-      const line = out.split('\n')[1];
-      if (!line) throw new Error(`no report: ${log}`);
-      return JSON.parse(line);
-    },
-    end: () => child.kill('SIGKILL'),
-  };
-}
-
 async function story(flags: string[], happenings: (server: Server) => Promise<void>): Promise<void> {
   const server = await startServer(...flags);
-  const started: Client[] = [];
+  const started: InformerClient[] = [];
   try {
     const namespaces = ['default', 'kube-public', 'kube-system', 'kube-node-lease'];
-    for (const [index, client] of clients.entries()) started.push(startClient(server, client, namespaces[index]!));
+    for (const [index, {watchList, protobuf}] of clients.entries()) {
+      started.push(startInformer({kubeconfig: server.kubeconfig, namespace: namespaces[index]!, watchList, protobuf}));
+    }
     await Promise.all(started.map(({synced}) => synced));
     await happenings(server);
     const reports = await Promise.all(started.map((client) => client.report()));

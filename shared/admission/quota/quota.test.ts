@@ -4,24 +4,9 @@ import type {JsonObject, KubeObject} from '../../object.ts';
 import type {Resource} from '../../registry/resource.ts';
 import type {AdmissionAttributes} from '../attributes.ts';
 import type {Lookups} from '../lookups.ts';
+import {resource} from '../testing.ts';
 import {resourceQuota} from './plugin.ts';
 
-const resource = (kind: string, plural: string, group = ''): Resource => ({
-  group,
-  version: 'v1',
-  resource: plural,
-  kind,
-  listKind: `${kind}List`,
-  singular: kind.toLowerCase(),
-  shortNames: [],
-  categories: [],
-  namespaced: true,
-  verbs: [],
-  subresources: {},
-  storageType: group ? `${plural}.${group}` : plural,
-  storage: {group, version: 'v1'},
-  virtual: false,
-});
 const pods = resource('Pod', 'pods');
 const services = resource('Service', 'services');
 const volumeClaims = resource('PersistentVolumeClaim', 'persistentvolumeclaims');
