@@ -1,7 +1,7 @@
 import {PassThrough} from 'node:stream';
 import {expect, test} from 'vitest';
+import {parseQuery, parseTarget} from '../../shared/http/target.ts';
 import {BodyBudget, type Collected, collectBody} from './body.ts';
-import {parseQuery, parseTarget} from './target.ts';
 
 const collect = (source: PassThrough, budget: BodyBudget, limit: number): Promise<Collected> =>
   new Promise((resolve) => collectBody(source, budget, resolve, limit));

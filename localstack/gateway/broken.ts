@@ -5,10 +5,10 @@
 import {METHODS, STATUS_CODES} from 'node:http';
 import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
+import {parseTarget} from '../../shared/http/target.ts';
 import {answer, type Desk, isStream} from './answer.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest} from './request.ts';
-import {parseTarget} from './target.ts';
 
 interface ParserError extends Error {
   code?: string;

@@ -2,6 +2,7 @@
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import type {TLSSocket} from 'node:tls';
 import type {ApiRequest, ApiResponse, Peer} from '../../shared/http/messages.ts';
+import {parseTarget} from '../../shared/http/target.ts';
 import {answer, bodiless, type Desk, isStream, overloaded} from './answer.ts';
 import {collectBody} from './body.ts';
 import {hangUp} from './broken.ts';
@@ -9,7 +10,6 @@ import {chunkedSink} from './chunked.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
 import {carry} from './stream.ts';
-import {parseTarget} from './target.ts';
 import {connectionHeaders} from './upgrade.ts';
 
 const peers = new WeakMap<object, Peer>();

@@ -5,12 +5,12 @@
 import {constants, type Http2Session, type IncomingHttpHeaders, type ServerHttp2Session, type ServerHttp2Stream} from 'node:http2';
 import type {TLSSocket} from 'node:tls';
 import type {ApiRequest, ApiResponse, Peer} from '../../shared/http/messages.ts';
+import {parseTarget} from '../../shared/http/target.ts';
 import {answer, bodiless, type Desk, isStream, overloaded} from './answer.ts';
 import {collectBody} from './body.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest, mayHaveBody} from './request.ts';
 import {carry, pump} from './stream.ts';
-import {parseTarget} from './target.ts';
 import {connectionWindowBytes, idleMs, type Patience, pieceBytes} from './transport-limits.ts';
 
 interface SessionState {

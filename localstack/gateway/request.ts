@@ -1,6 +1,6 @@
 /** A request as the API sees it. One small object per request: this is the hot path. */
 import type {ApiRequest, Peer} from '../../shared/http/messages.ts';
-import type {Target} from './target.ts';
+import type {Target} from '../../shared/http/target.ts';
 
 export class GatewayRequest implements ApiRequest {
   readonly method: string;

@@ -8,7 +8,6 @@ import type {Credentials} from '../../shared/client/node/credentials.ts';
 import {type Cluster, startCluster} from '../library.ts';
 import {refusal} from './guard.ts';
 import {type LocalProxy, startProxy} from './proxy.ts';
-import {watchRequest} from './watch-request.ts';
 
 let cluster: Cluster;
 let proxy: LocalProxy;
@@ -214,19 +213,4 @@ test('pages of browsers may not use what the proxy lends', () => {
   expect(refusal({host: 'rebound.example:8001'}, '127.0.0.1')).toMatch(/answers to localhost/);
   expect(refusal({}, '127.0.0.1')).toMatch(/answers to localhost/);
   expect(refusal({host: '127.0.0.1:8001', origin: 'https://evil.example'}, '127.0.0.1')).toMatch(/may not use/);
-});
-
-test('only what is surely a watch of a collection, in JSON, by the proxy’s own user, is carried', () => {
-  const carried = (url: string, headers = {}, method = 'GET') => watchRequest(method, url, headers) !== undefined;
-  expect(carried('/apis/apps/v1/deployments?watch=true')).toBe(true);
-  expect(carried('/api/v1/pods?watch=1', {accept: 'application/vnd.kubernetes.protobuf, */*'})).toBe(true);
-  expect(carried('/api/v1/pods?watch=1', {accept: 'application/vnd.kubernetes.protobuf'})).toBe(false);
-  expect(carried('/api/v1/pods?watch=0')).toBe(false);
-  expect(carried('/api/v1/pods')).toBe(false);
-  expect(carried('/api/v1/pods?watch=1', {}, 'DELETE')).toBe(false);
-  expect(carried('/api/v1/watch/pods?watch=1')).toBe(false);
-  expect(carried('/api/v1/namespaces/a/pods/b/log?watch=1')).toBe(false);
-  expect(carried('/version?watch=1')).toBe(false);
-  expect(carried('/api/v1/pods?watch=1&resourceVersion=1&includeObject=Object')).toBe(false);
-  expect(carried('/api/v1/pods?watch=1', {'impersonate-user': 'bob'})).toBe(false);
 });

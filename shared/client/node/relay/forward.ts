@@ -3,9 +3,9 @@ import type {IncomingMessage, OutgoingHttpHeaders, ServerResponse} from 'node:ht
 import {connect as connectPlain, type Socket} from 'node:net';
 import {pipeline} from 'node:stream';
 import {connect as connectTls} from 'node:tls';
-import type {Credentials} from '../../shared/client/node/credentials.ts';
-import {type HttpConnection, tlsOptions} from '../../shared/client/node/http-connection.ts';
-import {failure, type StatusError, serviceUnavailable} from '../../shared/errors.ts';
+import {failure, type StatusError, serviceUnavailable} from '../../../errors.ts';
+import type {Credentials} from '../credentials.ts';
+import {type HttpConnection, tlsOptions} from '../http-connection.ts';
 
 /** What belongs to one connection and not to the message. */
 const hopByHop = new Set([
@@ -29,13 +29,9 @@ export function sendStatus(response: ServerResponse, {status, headers}: StatusEr
   response.end(body);
 }
 
-/** `isWatch`: may be quiet for as long as it likes. */
-export async function forward(
-  connection: HttpConnection,
-  request: IncomingMessage,
-  response: ServerResponse,
-  isWatch: boolean,
-): Promise<void> {
+export async function forward(connection: HttpConnection, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  // May be quiet for as long as it likes.
+  const isWatch = /[?&](watch|follow)=/.test(request.url!);
   const headers: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(request.headers)) if (!hopByHop.has(name) && name !== 'host') headers[name] = value;
   const hasBody = request.headers['transfer-encoding'] !== undefined;

@@ -1,11 +1,11 @@
 /** Which requests are watches that can be carried over the WebSocket, and what they ask for. Pure; the others pass through as they are. */
 import type {IncomingHttpHeaders} from 'node:http';
-import type {Selection} from '../../shared/changes/protocol/messages.ts';
-import {type ListOptions, listOptions} from '../../shared/http/list-options.ts';
-import {negotiate, type Representation, watchOffer} from '../../shared/http/negotiate.ts';
-import {queryValue, requestInfo} from '../../shared/http/request-info.ts';
-import {parseRevision} from '../../shared/http/resource-version.ts';
-import {parseTarget} from '../gateway/target.ts';
+import type {Selection} from '../../../changes/protocol/messages.ts';
+import {type ListOptions, listOptions} from '../../../http/list-options.ts';
+import {negotiate, type Representation, watchOffer} from '../../../http/negotiate.ts';
+import {queryValue, requestInfo} from '../../../http/request-info.ts';
+import {parseRevision} from '../../../http/resource-version.ts';
+import {parseTarget} from '../../../http/target.ts';
 
 export interface WatchRequest {
   /** Without its query. */
@@ -22,8 +22,8 @@ export interface WatchRequest {
 /** Undefined for what is better answered by the server itself: mistakes, too, so that they are told in its words. */
 export function watchRequest(method: string, url: string, headers: IncomingHttpHeaders): WatchRequest | undefined {
   if (method !== 'GET' || !/[?&]watch=/.test(url)) return undefined;
-  // Somebody else than the proxy's own user.
-  if (headers.authorization !== undefined || Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return undefined;
+  // Somebody else than the user of the connection.
+  if (Object.keys(headers).some((name) => name.startsWith('impersonate-'))) return undefined;
   const target = parseTarget(url);
   if (!target) return undefined;
   try {

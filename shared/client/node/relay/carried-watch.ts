@@ -1,10 +1,10 @@
 /** An HTTP watch whose events come over the WebSocket: what an unmodified client sees is what the server itself would have sent. */
 import type {ServerResponse} from 'node:http';
-import type {ClientSubscription, WatchClient} from '../../shared/changes/protocol/client.ts';
-import type {WireEvent} from '../../shared/changes/protocol/messages.ts';
-import type {Clock} from '../../shared/clock.ts';
-import type {Status} from '../../shared/errors.ts';
-import {minWatchTimeoutMs, watchBufferBytes} from '../../shared/limits.ts';
+import type {ClientSubscription, WatchClient} from '../../../changes/protocol/client.ts';
+import type {WireEvent} from '../../../changes/protocol/messages.ts';
+import type {Clock} from '../../../clock.ts';
+import type {Status} from '../../../errors.ts';
+import {minWatchTimeoutMs, watchBufferBytes} from '../../../limits.ts';
 import type {WatchRequest} from './watch-request.ts';
 
 /** The state that a watch begins with. */
