@@ -1,12 +1,13 @@
 /**
- * `npm run test:setup`: makes what the fuller tests need in .cache/ (nothing outside of the repository): kubectl, helm, the informers'
- * client and an operator, built from the Go module proxy that this machine is set up for, and manifests that operators publish in their modules. What is
- * there already is kept; what cannot be made is said, and its tests skip.
+ * `npm run test:setup`: makes what the fuller tests need in .cache/: kubectl, helm, the informers' client and an operator, built from the Go module
+ * proxy that this machine is set up for, and manifests that operators publish in their modules. Outside of the repository it touches one thing: for
+ * root on Debian it installs the container runtime's packages. What is there already is kept; what cannot be made is said, and its tests skip.
  */
 import {spawnSync} from 'node:child_process';
 import {existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync} from 'node:fs';
 import {dirname, join} from 'node:path';
 import {fileURLToPath} from 'node:url';
+import {findProgram, findRuntime, packages} from './runtime.mjs';
 import {setUpRehearsal} from './setup-rehearsal.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -177,7 +178,39 @@ function fetchDynamo({name, integrity}) {
   }
 }
 
+/** containerd and what it needs, from wherever this machine's apt takes its packages. */
+function installRuntime() {
+  const before = findRuntime();
+  if (before.tools) return 'runtime: there already';
+  if (process.platform !== 'linux' || process.getuid() !== 0) return `runtime: not installed: it takes ${before.lacks}`;
+  if (!findProgram('apt-get')) return `runtime: not installed: ${before.lacks} is missing, and there is no apt-get`;
+  const began = Date.now();
+  const apt = (...args) =>
+    spawnSync('apt-get', ['-qq', '-o', 'DPkg::Lock::Timeout=120', ...args], {
+      encoding: 'utf8',
+      timeout: Math.max(1, limitMs - (Date.now() - startedAt)),
+      env: {...process.env, DEBIAN_FRONTEND: 'noninteractive'},
+    });
+  // A policy that keeps services from being started: the machine asked for no daemon, tests start their own.
+  const policy = '/usr/sbin/policy-rc.d';
+  const ours = !existsSync(policy);
+  if (ours) writeFileSync(policy, '#!/bin/sh\nexit 101\n', {mode: 0o755});
+  try {
+    const install = () => apt('install', '-y', '--no-install-recommends', ...packages);
+    let done = install();
+    // Lists that are missing or old.
+    if (done.status !== 0 && apt('update').status === 0) done = install();
+    const after = findRuntime();
+    if (after.tools) return `runtime: installed in ${seconds(began)}`;
+    const words = done.error?.message ?? done.stderr?.trim().split('\n').at(-1);
+    return `runtime: not installed after ${seconds(began)}: ${done.status === 0 ? `${after.lacks} is missing` : words}`;
+  } finally {
+    if (ours) rmSync(policy, {force: true});
+  }
+}
+
 process.stdout.write(`${fetchDynamo(dynamoPackage)}\n`);
+process.stdout.write(`${installRuntime()}\n`);
 if (spawnSync('go', ['version'], {stdio: 'ignore'}).status !== 0) {
   process.stdout.write('no go on this machine: nothing more is made, and the tests use what the PATH has or skip\n');
 } else {

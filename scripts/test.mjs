@@ -8,11 +8,13 @@ import {tmpdir} from 'node:os';
 import {delimiter, dirname, join, relative} from 'node:path';
 import {fileURLToPath} from 'node:url';
 import {build, isFresh} from './build.mjs';
+import {findRuntime} from './runtime.mjs';
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
 const cacheBin = join(root, '.cache', 'bin');
 const dynamoJar = join(root, '.cache', 'dynamo', 'DynamoDBLocal.jar');
 const viaSetup = '`npm run test:setup` makes one';
+const runtime = findRuntime();
 
 /** What tests may need, the variable by which they find it, and what to say where it is missing. */
 const needs = {
@@ -37,8 +39,8 @@ const needs = {
   },
   runtime: {
     variable: 'TEST_RUNTIME',
-    find: () => program('docker', ['info']) ?? program('nerdctl', ['info']),
-    without: 'no container runtime that answers',
+    find: () => runtime.tools?.containerd,
+    without: `no container runtime: ${runtime.lacks} is missing (${viaSetup} for root on Debian)`,
   },
   rehearse: {
     variable: 'TEST_REHEARSE',

@@ -8,13 +8,16 @@ export interface RuntimeUnderTest {
   open(): Promise<Runtime>;
   /** Holds a shell; already there, or to be pulled. */
   image: string;
-  logs: string;
+  /** A folder; asked after `open`. */
+  logs(): string;
 }
 
+/** A runtime may have to be started first. */
+const setUpWithinMs = 120_000;
 const own = {'io.nodeagent.test': 'contract'};
 
 async function until(condition: () => boolean | Promise<boolean>, what: string): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await condition()); ) {
+  for (const end = Date.now() + 30_000; !(await condition()); ) {
     if (Date.now() > end) throw new Error(`never: ${what}`);
     await new Promise((resolve) => setTimeout(resolve, 10));
   }
@@ -29,7 +32,7 @@ export function runtimeContract({name, open, image, logs}: RuntimeUnderTest): vo
 
     const sandbox = (attempt = 0): SandboxConfig => ({
       metadata: {name: 'contract', namespace: 'contract', uid: `${run}-${uid}`, attempt},
-      logDirectory: `${logs}/${run}-${uid}`,
+      logDirectory: `${logs()}/${run}-${uid}`,
       labels: {...own, run},
       annotations: {note: 'kept'},
       linux: {},
@@ -56,14 +59,14 @@ export function runtimeContract({name, open, image, logs}: RuntimeUnderTest): vo
     beforeAll(async () => {
       runtime = await open();
       if (!(await runtime.image(image))) await runtime.pullImage(image);
-    });
+    }, setUpWithinMs);
     afterAll(async () => {
       for (const id of made) {
         await runtime.stopSandbox(id);
         await runtime.removeSandbox(id);
       }
       runtime.close();
-    });
+    }, setUpWithinMs);
 
     test('a sandbox has an address, is listed by its labels, and keeps what was noted on it', async () => {
       const [id] = await begin();

@@ -1,13 +1,23 @@
-/** Needs a container runtime that speaks CRI: its socket in NODEAGENT_TEST_CRI, an image with a shell in NODEAGENT_TEST_IMAGE. */
-import {tmpdir} from 'node:os';
+/** The contract, on a real containerd. */
 import {join} from 'node:path';
-import {describe, test} from 'vitest';
+import {afterAll, describe, test} from 'vitest';
+import {lackingRuntime, startRuntime, type TestRuntime} from '../../../test/runtime/containerd.ts';
+import {images} from '../../../test/runtime/images.ts';
 import {runtimeContract} from '../contract-suite.ts';
 import {RemoteRuntime} from './remote.ts';
 
-const {NODEAGENT_TEST_CRI: endpoint, NODEAGENT_TEST_IMAGE: image} = process.env;
-
-if (endpoint && image) {
-  const open = async () => new RemoteRuntime({endpoint, requestTimeoutMs: 30_000});
-  runtimeContract({name: 'a runtime behind CRI', open, image, logs: join(tmpdir(), 'nodeagent-contract')});
-} else describe.skip('a runtime behind CRI', () => test('needs NODEAGENT_TEST_CRI and NODEAGENT_TEST_IMAGE', () => {}));
+if (lackingRuntime) {
+  describe.skip('a runtime behind CRI', () => test(`needs a container runtime: ${lackingRuntime} is missing`, () => {}));
+} else {
+  let own: TestRuntime | undefined;
+  afterAll(() => own?.stop());
+  runtimeContract({
+    name: 'containerd behind CRI',
+    async open() {
+      own = await startRuntime();
+      return new RemoteRuntime({endpoint: own.endpoint, requestTimeoutMs: 60_000});
+    },
+    image: images.busybox,
+    logs: () => join(own!.folder, 'logs'),
+  });
+}
