@@ -4,6 +4,7 @@ import type {UserInfo} from './auth/user.ts';
 import type {Client} from './client/client.ts';
 import type {Clock} from './clock.ts';
 import type {ApiRequest, ApiResponse} from './http/messages.ts';
+import type {NodeRoads} from './nodes/roads.ts';
 import type {Store} from './storage/contract.ts';
 
 /** Line-oriented log that rooms write to; the local gateway backs it with pino. */
@@ -42,6 +43,8 @@ export interface ApiOptions {
   watchSocket?: string;
   /** The store is a copy of one that a start has brought in order: of that only where this server listens is written anew. */
   reconciled?: boolean;
+  /** The way to nodes: without one, logs, exec and proxies are answered with 503. */
+  nodes?: NodeRoads;
   /** How long history is kept for watches and exact lists, ms. Default 1 h. */
   watchHistoryMs?: number;
   /** Default 5 min. */

@@ -98,6 +98,7 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
     rbac,
     lookups,
     metrics,
+    nodes: options.nodes,
     allocator:
       rooms.allocator?.({
         store,

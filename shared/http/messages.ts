@@ -1,4 +1,5 @@
 /** A request and an answer as plain data. Adapters of some 60 lines turn a Node request or an API Gateway event into these and back. */
+import type {Duplex} from 'node:stream';
 import type {UserInfo} from '../auth/user.ts';
 import type {Feed} from '../changes/protocol/feed.ts';
 
@@ -28,6 +29,8 @@ export interface ApiRequest {
   asFeed?: true;
   /** A watch has ended by itself before this, ms since the epoch: the adapter cannot carry it any longer. */
   deadline?: number;
+  /** The adapter can give the connection away: the client asked for another protocol on it, by its headers. */
+  upgrade?: true;
 }
 
 export interface ApiResponse {
@@ -38,6 +41,8 @@ export interface ApiResponse {
   body?: Uint8Array | AsyncIterable<Uint8Array>;
   /** For a request `asFeed` that may watch. */
   feed?: Feed;
+  /** For a request with `upgrade`: status and headers are the head of the 101, and behind it bytes are copied both ways. */
+  upgrade?: Duplex;
 }
 
 /** A sequence that hands its pieces over by itself: a hundred watchers of one change then cost a hundred writes and no promises. */

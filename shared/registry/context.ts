@@ -11,6 +11,7 @@ import type {Subject} from '../errors.ts';
 import type {ApiRequest, ApiResponse} from '../http/messages.ts';
 import type {Metrics} from '../http/metrics.ts';
 import type {RequestInfo} from '../http/request-info.ts';
+import type {NodeRoads} from '../nodes/roads.ts';
 import type {Store} from '../storage/contract.ts';
 import type {ServiceAllocator} from './allocators/service.ts';
 import type {Catalogue} from './catalogue.ts';
@@ -35,6 +36,8 @@ export interface Machine {
   creators: Creators;
   quotas: Quotas;
   metrics: Metrics;
+  /** Where bytes come from that no store has. */
+  nodes: NodeRoads | undefined;
   continueTokenTtlMs: number;
   /** Aborts when watches are to end because the server goes. */
   drain: AbortSignal;
