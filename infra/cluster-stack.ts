@@ -62,7 +62,6 @@ export class ClusterStack extends Stack {
     const lambdas = new Lambdas(this, 'Functions', {
       tables,
       environment,
-      shared: {CLUSTERLESS_EMULATED_VERSION: settings.emulatedVersion, CLUSTERLESS_FEATURE_GATES: settings.featureGates},
       code,
       parameterPath,
       keyPrefix,

@@ -15,8 +15,6 @@ export type Environment = Record<Setting, string>;
 export interface LambdasProps {
   tables: Tables;
   environment: Environment;
-  /** The same for all, whatever a row asks for. */
-  shared: Record<string, string>;
   /** Bundles, by name. */
   code(name: FunctionName): Code;
   /** `/clusterless/NAME` */
@@ -71,9 +69,7 @@ export class Lambdas extends Construct {
       timeout: Duration.seconds(row.timeoutSeconds),
       environment: {
         ...Object.fromEntries(
-          [...row.environment.map((setting) => [setting, props.environment[setting]] as const), ...Object.entries(props.shared)].filter(
-            ([, value]) => value !== '',
-          ),
+          row.environment.map((setting) => [setting, props.environment[setting]] as const).filter(([, value]) => value !== ''),
         ),
         NODE_OPTIONS: '--enable-source-maps',
       },

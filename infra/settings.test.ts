@@ -8,7 +8,6 @@ describe('what a deployment can be told', () => {
     expect(read()).toMatchObject({
       cluster: 'default',
       tablePrefix: 'clusterless-default-',
-      emulatedVersion: '1.36',
       retain: true,
       identities: [],
     });
@@ -36,6 +35,7 @@ describe('what a deployment can be told', () => {
     [{cluster: 'Not A Name'}, 'context cluster is "Not A Name"'],
     [{removalPolicy: 'snapshot'}, 'context removalPolicy is "snapshot"'],
     [{emulatedVersion: '1.20'}, 'context emulatedVersion is "1.20": only 1.36 yet'],
+    [{featureGates: 'WatchList=false'}, 'context featureGates is "WatchList=false": no gate can be changed yet'],
     [{logRetentionDays: '31'}, 'context logRetentionDays is 31: want one of 1 3 5'],
     [{watchConcurrency: '0'}, 'context watchConcurrency is "0"'],
     [{admins: 'eva'}, 'context admins: "eva" is no ARN of a principal'],

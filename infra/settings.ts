@@ -4,14 +4,12 @@
  */
 import type {Identity} from '../shared/auth/aws-iam/identities.ts';
 import {parseIdentities, parsePrincipal} from '../shared/auth/aws-iam/identities.ts';
+import {emulated} from '../shared/http/version.ts';
 
 export interface Settings {
   /** Names the stack and the tables, and tokens are for it alone. */
   cluster: string;
   tablePrefix: string;
-  /** The release to behave as, and its gates: the same for all functions. */
-  emulatedVersion: string;
-  featureGates: string;
   /** How long watches and exact lists can go back. */
   historySeconds: number;
   logRetentionDays: number;
@@ -78,17 +76,18 @@ export function readSettings(context: Context): Settings {
   const count = (key: Key, fallback: number): number => Number(text(key, String(fallback), /^[1-9]\d{0,8}$/));
 
   const cluster = text('cluster', 'default', /^[a-z][a-z0-9-]{0,38}[a-z0-9]$/);
-  const emulatedVersion = text('emulatedVersion', '1.36', /^\d+\.\d+$/);
-  if (emulatedVersion !== '1.36') throw wrong('emulatedVersion', emulatedVersion, 'only 1.36 yet');
-  const featureGates = text('featureGates', '', /^\w+=(true|false)(,\w+=(true|false))*$/);
+  // No function is told either: there is nothing to choose, and who chooses something else hears of it here.
+  const release = `${emulated.major}.${emulated.minor}`;
+  const emulatedVersion = text('emulatedVersion', release);
+  if (emulatedVersion !== release) throw wrong('emulatedVersion', emulatedVersion, `only ${release} yet`);
+  const featureGates = text('featureGates', '');
+  if (featureGates !== '') throw wrong('featureGates', featureGates, 'no gate can be changed yet, each has its default');
   const logRetentionDays = count('logRetentionDays', 30);
   if (!retentions.includes(logRetentionDays)) throw wrong('logRetentionDays', logRetentionDays, `want one of ${retentions.join(' ')}`);
 
   return {
     cluster,
     tablePrefix: text('tablePrefix', `clusterless-${cluster}-`, /^[A-Za-z0-9_.-]{1,100}$/),
-    emulatedVersion,
-    featureGates,
     historySeconds: count('historySeconds', 3_600),
     logRetentionDays,
     retain: text('removalPolicy', 'retain', /^(retain|destroy)$/) === 'retain',
