@@ -225,9 +225,9 @@ describe.skipIf(lackingRuntime)(`a node on a real runtime${lackingRuntime ? ` ($
     async () => {
       const names = (await api.ask('GET', pods)).items.map(({metadata}: Json) => metadata.name);
       expect(names.length).toBe(5);
-    // That the counting counts: of each there is something to leave.
-    const held = await leftovers(runtime, agent.rootDir);
-    for (const count of Object.values(held)) expect(count, JSON.stringify(held)).toBeGreaterThan(0);
+      // That the counting counts: of each there is something to leave.
+      const held = await leftovers(runtime, agent.rootDir);
+      for (const count of Object.values(held)) expect(count, JSON.stringify(held)).toBeGreaterThan(0);
       await Promise.all(names.map((name: string) => api.ask('DELETE', `${pods}/${name}?gracePeriodSeconds=1`)));
       for (const name of names) await api.until(`${pods}/${name}`, `${name} is gone`, (found) => found === undefined);
       expect((await runtime.runtime.sandboxStatus(foreign.sandbox))?.state).toBe(sandboxReady);
