@@ -5,33 +5,19 @@ import type {Clock} from '../clock.ts';
 import {isReason} from '../errors.ts';
 import type {KubeObject} from '../object.ts';
 import type {Store} from '../storage/contract.ts';
+import {Rounds} from './rounds.ts';
 
 const eventTtlMs = 3_600_000;
 /** Expiry is looked after this often; nothing depends on it being exact. */
 const intervalMs = 60_000;
 const pageItems = 500;
 
-export class Retention {
+export class Retention extends Rounds {
   readonly #options: {store: Store; client: Client; clock: Clock; log: Log; historyMs: number};
-  #cancel: (() => void) | undefined;
-  #running: Promise<void> = Promise.resolve();
 
   constructor(options: {store: Store; client: Client; clock: Clock; log: Log; historyMs: number}) {
+    super(options, 'retention', intervalMs);
     this.#options = options;
-  }
-
-  start(): void {
-    const {clock, log} = this.#options;
-    const round = () => {
-      this.#running = this.run().catch((error: unknown) => log.warn({error: String(error)}, 'retention will be tried again'));
-      this.#cancel = clock.after(intervalMs, round);
-    };
-    this.#cancel = clock.after(intervalMs, round);
-  }
-
-  async stop(): Promise<void> {
-    this.#cancel?.();
-    await this.#running;
   }
 
   async run(): Promise<void> {

@@ -6,33 +6,17 @@ import type {Log} from '../api.ts';
 import type {ObjectCaches} from '../changes/object-cache.ts';
 import type {Clock} from '../clock.ts';
 import type {ServiceAllocator} from '../registry/allocators/service.ts';
+import {Rounds} from './rounds.ts';
 
 const intervalMs = 180_000;
 
-export class ServiceRepair {
+export class ServiceRepair extends Rounds {
   readonly #options: {allocator: ServiceAllocator; caches: ObjectCaches; clock: Clock; log: Log};
-  #cancel: (() => void) | undefined;
-  #running: Promise<void> = Promise.resolve();
   #suspects: ReadonlySet<string> = new Set();
 
   constructor(options: {allocator: ServiceAllocator; caches: ObjectCaches; clock: Clock; log: Log}) {
+    super(options, 'repair of service addresses', intervalMs);
     this.#options = options;
-  }
-
-  start(): void {
-    const {clock, log} = this.#options;
-    const round = () => {
-      this.#running = this.run().catch((error: unknown) =>
-        log.warn({error: String(error)}, 'repair of service addresses will be tried again'),
-      );
-      this.#cancel = clock.after(intervalMs, round);
-    };
-    this.#cancel = clock.after(intervalMs, round);
-  }
-
-  async stop(): Promise<void> {
-    this.#cancel?.();
-    await this.#running;
   }
 
   async run(): Promise<void> {
