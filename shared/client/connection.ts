@@ -10,6 +10,8 @@ export interface Request {
   signal?: AbortSignal | undefined;
   /** The answer may take for ever: it must not keep others from being sent, nor be given up for being quiet. */
   endless?: boolean;
+  /** How long the server may be silent, before the answer and within it. Not of endless ones. */
+  timeoutMs?: number | undefined;
 }
 
 export interface Reply {

@@ -12,6 +12,23 @@ export interface HttpClientOptions {
   userAgent?: string;
   clock: Clock;
   random: () => number;
+  /** Asked before each request but the free ones: resolves when it may go. */
+  pace?: (priority: Priority, signal?: AbortSignal) => Promise<void>;
+}
+
+/** Who goes first where requests wait for each other. */
+export type Priority = 'high' | 'normal' | 'low';
+
+export interface RequestOptions {
+  query?: Record<string, string>;
+  body?: unknown;
+  contentType?: string;
+  accept?: string;
+  /** `free` waits for nobody. */
+  priority?: Priority | 'free';
+  /** How long the server may be silent. */
+  timeoutMs?: number;
+  signal?: AbortSignal | undefined;
 }
 
 /** With a Retry-After of a second each this is the patience of client-go. */
@@ -31,13 +48,17 @@ export class HttpClient extends RequestingClient {
   }
 
   /** All of it, in chunks where it is long and no `limit` says otherwise. */
-  override async list<T extends KubeObject>(path: ResourcePath, query: Record<string, string> = {}): Promise<ListResult<T>> {
-    if (query['limit'] !== undefined) return super.list(path, query);
-    let page = await this.send<ListResult<T>>('GET', pathOf(path), {...query, limit: String(pageSize)});
+  override async list<T extends KubeObject>(
+    path: ResourcePath,
+    query: Record<string, string> = {},
+    options: Pick<RequestOptions, 'priority' | 'signal'> = {},
+  ): Promise<ListResult<T>> {
+    const ask = (words: Record<string, string>) => this.request<ListResult<T>>('GET', pathOf(path), {...options, query: words});
+    if (query['limit'] !== undefined) return ask(query);
+    let page = await ask({...query, limit: String(pageSize)});
     const items = page.items ?? [];
     while (page.metadata.continue) {
-      const more = {...selectorsOf(query), limit: String(pageSize), continue: page.metadata.continue};
-      page = await this.send<ListResult<T>>('GET', pathOf(path), more);
+      page = await ask({...selectorsOf(query), limit: String(pageSize), continue: page.metadata.continue});
       items.push(...(page.items ?? []));
     }
     const {resourceVersion} = page.metadata;
@@ -48,9 +69,37 @@ export class HttpClient extends RequestingClient {
     this.connection.close();
   }
 
+  /** Any request of the server, by its path. @throws StatusError for 400 and above, and what the connection says when no answer came */
+  async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
+    const {query = {}, body, contentType = json, accept = json, priority = 'normal', timeoutMs, signal} = options;
+    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
+    const headers = {...this.#headers(accept), ...(payload && {'content-type': contentType, 'content-length': String(payload.length)})};
+    const request = {method, path: withQuery(path, query), headers, body: payload, timeoutMs, signal};
+    let lost = 0;
+    for (let attempt = 1; ; attempt++) {
+      if (priority !== 'free') await this.#options.pace?.(priority, signal);
+      let reply: Reply;
+      try {
+        reply = await this.connection.send(request);
+        if (reply.status < 400) return parsed<T>(await collect(reply));
+      } catch (error) {
+        // A write whose answer was lost may have happened: whoever asked for it must look.
+        if (method !== 'GET' || signal?.aborted || ++lost >= maxLostReads) throw error;
+        await this.#pause(200 * lost);
+        continue;
+      }
+      const error = await errorOf(reply);
+      const retryAfter = reply.headers['retry-after'];
+      const comeAgain = retryAfter !== undefined && (reply.status === 429 || reply.status >= 500);
+      if (!comeAgain || attempt >= maxAttempts) throw error;
+      await this.#pause(Math.min(Number(retryAfter) * 1_000 || 1_000, longestWaitMs));
+      signal?.throwIfAborted();
+    }
+  }
+
   /** Any document of the server, by its path with its query. @throws StatusError */
   read<T>(path: string, accept = json): Promise<T> {
-    return this.send('GET', path, {}, undefined, json, accept);
+    return this.request('GET', path, {accept});
   }
 
   /** An answer as it comes, for whoever reads it in pieces. @throws StatusError for 400 and above */
@@ -66,38 +115,8 @@ export class HttpClient extends RequestingClient {
     return reply;
   }
 
-  protected async send<T>(
-    method: string,
-    path: string,
-    query: Record<string, string> = {},
-    body?: unknown,
-    contentType = json,
-    accept = json,
-  ): Promise<T> {
-    const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
-    const headers = {...this.#headers(accept), ...(payload && {'content-type': contentType, 'content-length': String(payload.length)})};
-    const request = {method, path: withQuery(path, query), headers, body: payload};
-    let lost = 0;
-    for (let attempt = 1; ; attempt++) {
-      let reply: Reply;
-      try {
-        reply = await this.connection.send(request);
-        if (reply.status < 400) {
-          const bytes = await collect(reply);
-          return (bytes.length > 0 ? JSON.parse(Buffer.from(bytes).toString()) : undefined) as T;
-        }
-      } catch (error) {
-        // A write whose answer was lost may have happened: whoever asked for it must look.
-        if (method !== 'GET' || ++lost >= maxLostReads) throw error;
-        await this.#pause(200 * lost);
-        continue;
-      }
-      const error = await errorOf(reply);
-      const retryAfter = reply.headers['retry-after'];
-      const comeAgain = retryAfter !== undefined && (reply.status === 429 || reply.status >= 500);
-      if (!comeAgain || attempt >= maxAttempts) throw error;
-      await this.#pause(Math.min(Number(retryAfter) * 1_000 || 1_000, longestWaitMs));
-    }
+  protected send<T>(method: string, path: string, query: Record<string, string> = {}, body?: unknown, contentType = json): Promise<T> {
+    return this.request(method, path, {query, body, contentType});
   }
 
   #headers(accept = json): Record<string, string> {
@@ -109,6 +128,9 @@ export class HttpClient extends RequestingClient {
     return new Promise((resolve) => void clock.after(ms * (0.75 + random() / 2), resolve));
   }
 }
+
+const parsed = <T>(bytes: Uint8Array): T =>
+  (bytes.length > 0 ? JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString()) : undefined) as T;
 
 /** As client-go asks for them. */
 const pageSize = 500;

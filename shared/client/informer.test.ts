@@ -4,7 +4,7 @@ import {failure, type Status, StatusError} from '../errors.ts';
 import type {KubeObject} from '../object.ts';
 import {seededRandom} from '../storage/faults.ts';
 import type {ListResult} from './client.ts';
-import {Informer} from './informer.ts';
+import {Informer, type InformerOptions} from './informer.ts';
 import {BestWatches, type WatchListener, type WatchSource} from './watches.ts';
 
 const settled = async (): Promise<void> => {
@@ -24,7 +24,9 @@ class Server implements WatchSource {
   forgotten = 1;
   lists = 0;
   readonly watching = new Set<{from: number; listener: WatchListener}>();
+  watches = 0;
   failing: Status | undefined;
+  refusing: Status | undefined;
 
   async list<T extends KubeObject>(): Promise<ListResult<T>> {
     this.lists++;
@@ -36,7 +38,9 @@ class Server implements WatchSource {
 
   watch<T extends KubeObject>(_target: unknown, from: string, listener: WatchListener<T>): () => void {
     const watch = {from: Number(from), listener: listener as WatchListener};
+    this.watches++;
     queueMicrotask(() => {
+      if (this.refusing) return listener.ended(this.refusing);
       if (watch.from < this.forgotten) return listener.ended(failure(410, 'Expired', 'too old').status);
       for (const {type, object} of this.history) {
         if (Number(object.metadata.resourceVersion) > watch.from) listener.event(type, structuredClone(object) as T);
@@ -83,7 +87,7 @@ class Server implements WatchSource {
   }
 }
 
-function informerOf(server: Server, more: {resyncMs?: number; random?: () => number} = {}) {
+function informerOf(server: Server, more: Partial<InformerOptions<KubeObject>> = {}) {
   const clock = new ManualClock();
   const told: string[] = [];
   const {random = () => 0.5, ...options} = more;
@@ -119,6 +123,61 @@ describe('an informer', () => {
     informer.close();
     server.write('c');
     expect(informer.size).toBe(1);
+  });
+
+  test('keeps of things what it is told to, and says when a list is in', async () => {
+    const server = new Server();
+    server.write('a');
+    const heard: unknown[] = [];
+    const {informer, clock} = informerOf(server, {
+      keep: ({kind, apiVersion, metadata: {name = '', uid = '', resourceVersion = ''}}: KubeObject) => ({
+        ...{kind, apiVersion, small: true},
+        metadata: {name, uid, resourceVersion},
+      }),
+      handlers: {
+        added: (object) => heard.push(['+', object['small']]),
+        deleted: (object) => heard.push(['-', object['small']]),
+        listed: () => heard.push('listed'),
+      },
+    });
+    await informer.start().synced;
+    await settled();
+    server.remove('a');
+    server.forget();
+    server.end();
+    clock.advance(1_000);
+    await settled();
+    server.write('b');
+    server.forget();
+    server.end(failure(410, 'Expired', 'too old').status);
+    clock.advance(1_000);
+    await settled();
+    expect(heard).toEqual([['+', true], 'listed', ['-', true], ['+', true], 'listed']);
+    expect(informer.list()).toMatchObject([{small: true}]);
+  });
+
+  test('asks for the list again and again where it may not watch, and watches once it may', async () => {
+    const server = new Server();
+    server.refusing = failure(403, 'Forbidden', 'no watch').status;
+    const {informer, clock, told} = informerOf(server);
+    await informer.start().synced;
+    await settled();
+    for (let second = 0; second < 30; second++) {
+      if (second === 12) server.write('a');
+      clock.advance(1_000);
+      await settled();
+    }
+    expect([told, server.lists, server.watches]).toEqual([['+a@a-2'], 7, 1]);
+    server.refusing = undefined;
+    for (let second = 0; second < 40; second++) {
+      clock.advance(1_000);
+      await settled();
+    }
+    const lists = server.lists;
+    server.write('b');
+    clock.advance(60_000);
+    await settled();
+    expect([told, server.lists - lists, server.watches]).toEqual([['+a@a-2', '+b@b-3'], 0, 2]);
   });
 
   test('goes on from where it was when a watch ends, without a list', async () => {

@@ -13,6 +13,8 @@ export interface InformerHandlers<T extends KubeObject> {
   updated?(object: T, old: T): void;
   /** Its last state that is known. */
   deleted?(object: T): void;
+  /** A list is in memory, and what it changed has been told. */
+  listed?(): void;
   /** A list or watch failed; it goes on by itself. */
   failed?(error: unknown): void;
 }
@@ -21,6 +23,8 @@ export interface InformerOptions<T extends KubeObject> extends WatchTarget {
   client: Pick<Client, 'list'>;
   watches: WatchSource;
   handlers?: InformerHandlers<T>;
+  /** What is kept of an object, and told: without what nobody here reads. Its metadata must name it, with uid and resourceVersion. */
+  keep?: (object: T) => T;
   /** Tells `updated` of every object this often, changed or not. Never by default. */
   resyncMs?: number;
   clock: Clock;
@@ -31,12 +35,18 @@ const firstBackoffMs = 200;
 const maxBackoffMs = 30_000;
 /** A watch that lived this long was a good one. */
 const goodMs = 10_000;
+/** Where one may list and not watch: how often the list is asked for, and how long until watching is tried again. */
+const pollMs = 5_000;
+const refusedMs = 60_000;
+/** What another attempt would meet again: no rights, no such verb, nothing that can be framed. */
+const isRefused = ({code}: Status): boolean => [400, 403, 405, 406, 413, 422].includes(code);
 
 export class Informer<T extends KubeObject = KubeObject> {
   readonly #options: InformerOptions<T>;
   readonly #objects = new Map<string, T>();
   #resourceVersion: string | undefined;
   #attempts = 0;
+  #pollUntil = 0;
   #cancel = (): void => {};
   #cancelResync = (): void => {};
   #state: 'new' | 'running' | 'closed' = 'new';
@@ -85,15 +95,17 @@ export class Informer<T extends KubeObject = KubeObject> {
   }
 
   async #list(): Promise<void> {
-    const {client, path, labelSelector, fieldSelector} = this.#options;
+    const {client, path, labelSelector, fieldSelector, clock} = this.#options;
     try {
       const query = {...(labelSelector && {labelSelector}), ...(fieldSelector && {fieldSelector})};
       const list = await client.list<T>(path, query);
       if (this.#state === 'closed') return;
       this.#replace(named(list));
       this.#resourceVersion = list.metadata.resourceVersion;
+      this.#tell(() => this.#options.handlers?.listed?.());
       this.#resolveSynced();
-      this.#watch();
+      if (clock.now() < this.#pollUntil) this.#poll();
+      else this.#watch();
     } catch (error) {
       this.#failed(error);
       this.#later(() => void this.#list());
@@ -133,7 +145,16 @@ export class Informer<T extends KubeObject = KubeObject> {
         this.#attempts = 1;
         void this.#list();
       } else this.#later(() => void this.#list());
+    } else if (status && isRefused(status)) {
+      this.#pollUntil = this.#options.clock.now() + refusedMs;
+      this.#poll();
     } else this.#later(() => this.#watch());
+  }
+
+  #poll(): void {
+    const {clock, random} = this.#options;
+    this.#attempts = 0;
+    this.#cancel = clock.after(pollMs * (0.9 + random() / 5), () => void this.#list());
   }
 
   #take(type: 'ADDED' | 'MODIFIED' | 'DELETED', object: T): void {
@@ -143,10 +164,10 @@ export class Informer<T extends KubeObject = KubeObject> {
     if (version !== undefined) this.#resourceVersion = version;
     if (type === 'DELETED') {
       this.#objects.delete(key);
-      if (old) this.#tell(() => this.#options.handlers?.deleted?.(object));
+      if (old) this.#tell(() => this.#options.handlers?.deleted?.(this.#kept(object)));
       return;
     }
-    this.#put(key, object, old);
+    this.#put(key, this.#kept(object), old);
   }
 
   #put(key: string, object: T, old: T | undefined): void {
@@ -167,7 +188,11 @@ export class Informer<T extends KubeObject = KubeObject> {
       this.#objects.delete(key);
       this.#tell(() => this.#options.handlers?.deleted?.(old));
     }
-    for (const object of items) this.#put(keyOf(object), object, this.#objects.get(keyOf(object)));
+    for (const object of items) this.#put(keyOf(object), this.#kept(object), this.#objects.get(keyOf(object)));
+  }
+
+  #kept(object: T): T {
+    return this.#options.keep?.(object) ?? object;
   }
 
   /** What a handler throws is its owner's affair, and must not cost others their events. */

@@ -30,26 +30,31 @@ export interface WatchSource {
 
 /** Between five and ten minutes, as client-go's reflectors. */
 const leastSeconds = 300;
+/** A server that has not ended the watch by then is not there any more. */
+const overdueMs = 30_000;
 /** An event may be as long as an object and its frame. */
 const maxLineBytes = 16 * 1024 * 1024;
 
 export class HttpWatches implements WatchSource {
   readonly #client: HttpClient;
   readonly #random: () => number;
+  readonly #clock: Clock;
 
-  constructor(client: HttpClient, random: () => number) {
+  constructor(client: HttpClient, random: () => number, clock: Clock) {
     this.#client = client;
     this.#random = random;
+    this.#clock = clock;
   }
 
   watch<T extends KubeObject>({path, labelSelector, fieldSelector}: WatchTarget, from: string, listener: WatchListener<T>): () => void {
     const controller = new AbortController();
     const {signal} = controller;
+    const seconds = Math.floor(leastSeconds * (1 + this.#random()));
     const query = {
       watch: '1',
       allowWatchBookmarks: '1',
       resourceVersion: from,
-      timeoutSeconds: String(Math.floor(leastSeconds * (1 + this.#random()))),
+      timeoutSeconds: String(seconds),
       ...(labelSelector && {labelSelector}),
       ...(fieldSelector && {fieldSelector}),
     };
@@ -66,11 +71,19 @@ export class HttpWatches implements WatchSource {
       }
       return undefined;
     };
-    run().then(
-      (status) => signal.aborted || listener.ended(status),
-      (error: unknown) => signal.aborted || listener.ended(statusFor(error)),
-    );
-    return () => controller.abort();
+    const end = (status?: Status): void => {
+      cancelOverdue();
+      if (!signal.aborted) listener.ended(status);
+    };
+    const cancelOverdue = this.#clock.after(seconds * 1_000 + overdueMs, () => {
+      controller.abort();
+      listener.ended();
+    });
+    run().then(end, (error: unknown) => end(statusFor(error)));
+    return () => {
+      cancelOverdue();
+      controller.abort();
+    };
   }
 
   close(): void {}

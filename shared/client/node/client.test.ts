@@ -1,10 +1,13 @@
 /** Credentials and HTTP as programs meet them: kubeconfigs, plugins, pods' files, servers that say no or come again. */
+import {createPrivateKey} from 'node:crypto';
 import {chmod, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingMessage, type Server, type ServerResponse} from 'node:http';
 import type {AddressInfo} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
+import {X509CertificateGenerator} from '@peculiar/x509';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {ManualClock} from '../../clock.ts';
 import {connect} from './connect.ts';
 import {CredentialsError, loadCredentials} from './credentials.ts';
 
@@ -52,6 +55,7 @@ const kubeconfig = async (user: object, more: {cluster?: object; context?: objec
   return file;
 };
 
+const algorithm = {name: 'ECDSA', namedCurve: 'P-256', hash: 'SHA-256'} as const;
 const pods = {groupVersion: 'v1', resource: 'pods', namespace: 'a'};
 
 describe('credentials', () => {
@@ -75,6 +79,47 @@ describe('credentials', () => {
     const found = await loadCredentials({kubeconfig: await kubeconfig(user, {cluster: {'certificate-authority': 'ca.pem'}})});
     expect(found.ca).toBe('CA');
     expect(await found.present()).toEqual({authorization: 'Bearer from-file', certificate: {cert: 'CERT', key: 'KEY'}});
+  });
+
+  test('in files are read anew when they were refused: another token, and another certificate once its key has come too', async () => {
+    const pair = async () => {
+      const keys = await crypto.subtle.generateKey(algorithm, true, ['sign', 'verify']);
+      const made = await X509CertificateGenerator.createSelfSigned({keys, signingAlgorithm: algorithm, name: 'CN=me'});
+      const key = createPrivateKey({
+        key: Buffer.from(await crypto.subtle.exportKey('pkcs8', keys.privateKey)),
+        format: 'der',
+        type: 'pkcs8',
+      });
+      return {cert: made.toString('pem').trim(), key: (key.export({type: 'pkcs8', format: 'pem'}) as string).trim()};
+    };
+    const [first, second] = [await pair(), await pair()];
+    const write = (name: string, text: string) => writeFile(join(folder, name), text);
+    await Promise.all([write('token', 'one'), write('cert.pem', first.cert), write('key.pem', first.key), write('ca.pem', 'CA 1')]);
+    const user = {tokenFile: 'token', 'client-certificate': 'cert.pem', 'client-key': 'key.pem'};
+    const found = await loadCredentials({kubeconfig: await kubeconfig(user, {cluster: {'certificate-authority': 'ca.pem'}})});
+    expect(await found.present()).toEqual({authorization: 'Bearer one', certificate: first});
+    await Promise.all([write('token', ''), write('cert.pem', second.cert), write('ca.pem', 'CA 2')]);
+    expect(await found.present()).toEqual({authorization: 'Bearer one', certificate: first});
+    // Files that are being exchanged: half of a pair, and a token that is empty for a moment.
+    expect(await found.present(true)).toEqual({authorization: 'Bearer one', certificate: first});
+    expect(found.ca).toBe('CA 2');
+    await Promise.all([write('token', 'two'), write('key.pem', second.key)]);
+    expect(await found.present(true)).toEqual({authorization: 'Bearer two', certificate: second});
+    await rm(join(folder, 'token'));
+    expect(await found.present(true)).toMatchObject({authorization: 'Bearer two'});
+  });
+
+  test('in a file are exchanged by whoever finds them refused', async () => {
+    await writeFile(join(folder, 'token'), 'old');
+    const client = await connect({kubeconfig: await kubeconfig({tokenFile: 'token'})});
+    answer = (request, response) => {
+      response.statusCode = request.headers.authorization === 'Bearer new' ? 200 : 401;
+      response.end('{}');
+    };
+    await expect(client.get(pods, 'x')).rejects.toMatchObject({status: {code: 401}});
+    await writeFile(join(folder, 'token'), 'new');
+    await client.get(pods, 'x');
+    client.close();
   });
 
   test('of several files are merged: the first that names something says what it is', async () => {
@@ -205,6 +250,45 @@ describe('a client', () => {
     asked.length = 0;
     await expect(client.create(pods, {})).rejects.toThrow();
     expect(asked.length).toBe(1);
+    client.close();
+  });
+
+  test('waits for its turn where it is paced, by what matters most; what is free does not wait', async () => {
+    const turns: [string, () => void][] = [];
+    const pace = (priority: string) => new Promise<void>((go) => turns.push([priority, go]));
+    const client = await connect({kubeconfig: await kubeconfig({}), pace});
+    const low = client.request('PATCH', '/low', {priority: 'low', body: {}});
+    const normal = client.create(pods, {});
+    await client.request('PUT', '/lease', {priority: 'free', body: {}});
+    expect([turns.map(([priority]) => priority), asked.map(({method}) => method)]).toEqual([['low', 'normal'], ['PUT']]);
+    for (const [, go] of turns) go();
+    await Promise.all([low, normal]);
+    expect(asked.length).toBe(3);
+    client.close();
+  });
+
+  test('gives up a server that is silent for longer than asked, and what its caller gives up', async () => {
+    answer = () => {};
+    const client = await connect({kubeconfig: await kubeconfig({})});
+    await expect(client.request('PUT', '/lease', {body: {}, timeoutMs: 50})).rejects.toThrow('no answer in time');
+    const stop = new AbortController();
+    const given = client.request('GET', '/x', {signal: stop.signal});
+    stop.abort();
+    await expect(given).rejects.toThrow(/abort/i);
+    client.close();
+  });
+
+  test('ends a watch that the server has forgotten to end', async () => {
+    const clock = new ManualClock();
+    answer = (request, response) => (request.url!.includes('watch=1') ? response.flushHeaders() : response.end('{}'));
+    const client = await connect({kubeconfig: await kubeconfig({}), clock, random: () => 0, watches: 'http'});
+    const ends: unknown[] = [];
+    const nobody = {event: () => {}, bookmark: () => {}, ended: (status: unknown) => ends.push(status)};
+    client.watch({path: pods}, '5', nobody);
+    clock.advance(329_000);
+    expect(ends).toEqual([]);
+    clock.advance(2_000);
+    expect(ends).toEqual([undefined]);
     client.close();
   });
 

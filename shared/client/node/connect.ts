@@ -1,14 +1,15 @@
 /** A client of any Kubernetes server, from a kubeconfig or from within a pod: requests, and watches by the best way there is. */
 import {WatchClient} from '../../changes/protocol/client.ts';
-import {subprotocol} from '../../changes/protocol/messages.ts';
+import {closeCodes, subprotocol} from '../../changes/protocol/messages.ts';
 import type {Clock} from '../../clock.ts';
 import type {KubeObject} from '../../object.ts';
+import type {Client} from '../client.ts';
 import {collect} from '../connection.ts';
-import {HttpClient} from '../http-client.ts';
+import {HttpClient, type HttpClientOptions, type Priority} from '../http-client.ts';
 import {Informer, type InformerOptions} from '../informer.ts';
 import {BestWatches, HttpWatches, SocketWatches, type WatchListener, type WatchSource, type WatchTarget} from '../watches.ts';
 import {type CredentialOptions, type Credentials, loadCredentials} from './credentials.ts';
-import {dial} from './dial.ts';
+import {dial, socketUrl} from './dial.ts';
 import {HttpConnection} from './http-connection.ts';
 
 export interface ConnectOptions extends CredentialOptions {
@@ -17,17 +18,25 @@ export interface ConnectOptions extends CredentialOptions {
   userAgent?: string;
   /** `http`: never a WebSocket. Default `auto`. */
   watches?: 'auto' | 'http';
+  /** Asked before each request but the free ones: resolves when it may go. */
+  pace?: HttpClientOptions['pace'];
+  clock?: Clock;
+  random?: () => number;
+}
+
+export interface InformerChoices<T extends KubeObject> extends Pick<InformerOptions<T>, 'handlers' | 'resyncMs' | 'keep'> {
+  /** Of its lists. */
+  priority?: Priority;
 }
 
 export interface KubeClient extends HttpClient {
   /** The namespace of the context, or the pod's own. */
   readonly namespace: string;
+  /** Who this client is: for other connections of the same program. */
+  readonly credentials: Credentials;
   watch<T extends KubeObject = KubeObject>(target: WatchTarget, from: string, listener: WatchListener<T>): () => void;
   /** Starts at once; `synced` resolves when the first list is there. */
-  informer<T extends KubeObject = KubeObject>(
-    target: WatchTarget,
-    options?: Pick<InformerOptions<T>, 'handlers' | 'resyncMs'>,
-  ): Informer<T>;
+  informer<T extends KubeObject = KubeObject>(target: WatchTarget, options?: InformerChoices<T>): Informer<T>;
 }
 
 /** A program that waits to try again is not done: unlike a server's, these timers keep the process up until `close`. */
@@ -46,26 +55,32 @@ export async function connect(options: ConnectOptions = {}): Promise<KubeClient>
 
 class NodeClient extends HttpClient implements KubeClient {
   readonly namespace: string;
+  readonly credentials: Credentials;
+  readonly #common: {clock: Clock; random: () => number};
   readonly #watches: WatchSource;
 
-  constructor(credentials: Credentials, {userAgent, watches = 'auto'}: ConnectOptions) {
-    const common = {clock: clientClock, random: Math.random};
-    super({connection: new HttpConnection(credentials), ...common, ...(userAgent && {userAgent})});
+  constructor(credentials: Credentials, options: ConnectOptions) {
+    const {userAgent, watches = 'auto', pace, clock = clientClock, random = Math.random} = options;
+    const common = {clock, random};
+    super({connection: new HttpConnection(credentials), ...common, ...(userAgent && {userAgent}), ...(pace && {pace})});
+    this.#common = common;
     this.namespace = credentials.namespace;
-    const http = new HttpWatches(this, Math.random);
+    this.credentials = credentials;
+    const http = new HttpWatches(this, random, clock);
     const find = async (): Promise<WatchSource | undefined> => {
-      const found = await findWatchSocket(this, credentials);
+      const found = await findWatchSocket(this, credentials, common);
       return found && new SocketWatches(found.client);
     };
-    this.#watches = watches === 'http' ? http : new BestWatches(http, find, clientClock);
+    this.#watches = watches === 'http' ? http : new BestWatches(http, find, clock);
   }
 
   watch<T extends KubeObject>(target: WatchTarget, from: string, listener: WatchListener<T>): () => void {
     return this.#watches.watch(target, from, listener);
   }
 
-  informer<T extends KubeObject>(target: WatchTarget, options: Pick<InformerOptions<T>, 'handlers' | 'resyncMs'> = {}): Informer<T> {
-    return new Informer<T>({...target, ...options, client: this, watches: this.#watches, clock: clientClock, random: Math.random}).start();
+  informer<T extends KubeObject>(target: WatchTarget, {priority = 'normal', ...options}: InformerChoices<T> = {}): Informer<T> {
+    const list: Client['list'] = (path, query) => this.list(path, query, {priority});
+    return new Informer<T>({...target, ...options, client: {list}, watches: this.#watches, ...this.#common}).start();
   }
 
   override close(): void {
@@ -81,7 +96,11 @@ export interface WatchSocket {
 }
 
 /** Undefined where the server does not offer the watch protocol. @throws Error when it cannot be asked */
-export async function findWatchSocket(client: HttpClient, credentials: Credentials): Promise<WatchSocket | undefined> {
+export async function findWatchSocket(
+  client: HttpClient,
+  credentials: Credentials,
+  common: {clock: Clock; random: () => number} = {clock: clientClock, random: Math.random},
+): Promise<WatchSocket | undefined> {
   // Who speaks for others must do so with each request: a connection is of one user.
   if ((await credentials.present()).headers) return undefined;
   const reply = await client.connection.send({method: 'GET', path: '/version'});
@@ -90,14 +109,14 @@ export async function findWatchSocket(client: HttpClient, credentials: Credentia
   const [address, protocol] = (typeof offered === 'string' ? offered : '').split(' ');
   if (!address || protocol !== subprotocol) return undefined;
   const {url} = client.connection;
-  const absolute = new URL(address.startsWith('/') ? `${url}${address}` : address);
-  // Whatever the server says: a credential that was shown under TLS is not shown without.
-  absolute.protocol = url.startsWith('https:') ? 'wss:' : absolute.protocol.replace('http', 'ws');
+  const absolute = socketUrl(address, url);
   const watches = new WatchClient({
     dial: (events) => dial(absolute.href, credentials, events),
     token: async () => /^Bearer (.+)$/.exec((await credentials.present()).authorization ?? '')?.[1],
-    clock: clientClock,
-    random: Math.random,
+    onClosed: (code) => {
+      if (code === closeCodes.unauthorized) void credentials.present(true).catch(() => {});
+    },
+    ...common,
   });
   return {client: watches, elsewhere: absolute.host !== new URL(url).host};
 }

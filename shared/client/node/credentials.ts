@@ -1,5 +1,6 @@
 /** Who a client is and whom it trusts: from a kubeconfig, or from what a pod finds in its files. Re-read where they change. */
 import {execFile} from 'node:child_process';
+import {createPrivateKey, X509Certificate} from 'node:crypto';
 import {readFile} from 'node:fs/promises';
 import {homedir} from 'node:os';
 import {delimiter, dirname, join, resolve} from 'node:path';
@@ -56,15 +57,30 @@ async function podCredentials(): Promise<Credentials | undefined> {
   const {KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443'} = process.env;
   if (!host) return undefined;
   const read = (name: string): Promise<string | undefined> => readFile(join(podFiles, name), 'utf8').catch(() => undefined);
-  const [ca, namespace = 'default'] = await Promise.all([read('ca.crt'), read('namespace')]);
+  const namespace = (await read('namespace')) ?? 'default';
   const token = rereading(join(podFiles, 'token'));
   if ((await token().catch(() => undefined)) === undefined) return undefined;
-  return {
+  const credentials: Credentials = {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: namespace.trim(),
-    ...(ca !== undefined && {ca}),
-    present: async () => ({authorization: `Bearer ${await token()}`}),
+    present: async (fresh) => ({authorization: `Bearer ${await token(fresh)}`}),
   };
+  return withCa(credentials, (await read('ca.crt')) === undefined ? undefined : rereading(join(podFiles, 'ca.crt')));
+}
+
+/** Who signs servers may change while a program runs. */
+async function withCa(credentials: Credentials, ca: Reading | undefined): Promise<Credentials> {
+  if (!ca) return credentials;
+  const {present} = credentials;
+  const take = async (fresh?: boolean): Promise<void> => {
+    credentials.ca = await ca(fresh);
+  };
+  await take();
+  credentials.present = async (fresh) => {
+    await take(fresh);
+    return present(fresh);
+  };
+  return credentials;
 }
 
 interface User {
@@ -120,7 +136,6 @@ interface Config {
 
 /** Several files as kubectl merges them: the first that names something says what it is. */
 async function readConfigs(files: readonly string[]): Promise<Config> {
-  const {parse} = await import('yaml');
   const config: Config = {current: undefined, clusters: new Map(), users: new Map(), contexts: new Map()};
   for (const file of files) {
     const path = resolve(file);
@@ -130,7 +145,7 @@ async function readConfigs(files: readonly string[]): Promise<Config> {
     });
     let parsed: Record<string, unknown> | null;
     try {
-      parsed = parse(text) as Record<string, unknown> | null;
+      parsed = (await parse(text)) as Record<string, unknown> | null;
     } catch (error) {
       throw new CredentialsError(`${file} is no kubeconfig: ${(error as Error).message.split('\n')[0]}`);
     }
@@ -149,6 +164,16 @@ async function readConfigs(files: readonly string[]): Promise<Config> {
   return config;
 }
 
+/** YAML's reader is loaded only where it is needed. */
+async function parse(text: string): Promise<unknown> {
+  try {
+    if (text.startsWith('{')) return JSON.parse(text);
+  } catch {
+    // YAML may begin with a brace too.
+  }
+  return (await import('yaml')).parse(text);
+}
+
 async function contextCredentials(config: Config, wanted: string | undefined, files: string): Promise<Credentials> {
   const name = wanted ?? config.current;
   const context = name === undefined ? undefined : config.contexts.get(name)?.value;
@@ -156,39 +181,65 @@ async function contextCredentials(config: Config, wanted: string | undefined, fi
   const cluster = config.clusters.get(context.cluster);
   if (!cluster?.value.server) throw new CredentialsError(`${files} has no cluster ${JSON.stringify(context.cluster)} with a server`);
   const {server, 'insecure-skip-tls-verify': insecure, 'tls-server-name': serverName} = cluster.value;
-  const ca = await pem(cluster, 'certificate-authority');
+  const ca = pem(cluster, 'certificate-authority');
   const user: Found<User> = (context.user !== undefined && config.users.get(context.user)) || {value: {}, folder: '.'};
-  return {
+  const credentials: Credentials = {
     server: server.replace(/\/+$/, ''),
     namespace: context.namespace ?? 'default',
-    ...(ca !== undefined && {ca}),
     ...(serverName && {serverName}),
     ...(insecure && {insecure}),
-    present: await presenter(user, cluster.value, ca),
+    present: await presenter(user, cluster.value, await ca?.()),
   };
+  return withCa(credentials, ca);
 }
 
 async function presenter(found: Found<User>, cluster: Cluster, ca: string | undefined): Promise<Credentials['present']> {
   const {value: user, folder} = found;
-  const cert = await pem(found, 'client-certificate');
-  const key = await pem(found, 'client-key');
+  const certificate = keyPair(pem(found, 'client-certificate'), pem(found, 'client-key'));
+  // Said at once when it cannot be read.
+  await certificate();
   const headers = impersonation(user);
-  const fixed: Presented = {...(cert && key && {certificate: {cert, key}}), ...(headers && {headers})};
+  const fixed = async (fresh?: boolean): Promise<Presented> => {
+    const pair = await certificate(fresh);
+    return {...(pair && {certificate: pair}), ...(headers && {headers})};
+  };
   if (user.exec) {
     const ask = plugin(user.exec, folder, cluster, ca);
-    return async (fresh) => ({...fixed, ...(await ask(fresh ?? false))});
+    return async (fresh) => ({...(await fixed(fresh)), ...(await ask(fresh ?? false))});
   }
   if (user.tokenFile) {
     const token = rereading(resolve(folder, user.tokenFile));
-    return async () => ({...fixed, authorization: `Bearer ${await token()}`});
+    return async (fresh) => ({...(await fixed(fresh)), authorization: `Bearer ${await token(fresh)}`});
   }
   const authorization = user.token
     ? `Bearer ${user.token}`
     : user.username !== undefined
       ? `Basic ${Buffer.from(`${user.username}:${user.password ?? ''}`).toString('base64')}`
       : undefined;
-  const presented: Presented = {...fixed, ...(authorization !== undefined && {authorization})};
-  return async () => presented;
+  return async (fresh) => ({...(await fixed(fresh)), ...(authorization !== undefined && {authorization})});
+}
+
+/** Undefined without both of them. Where files are being exchanged, the former pair until the new ones belong together. */
+function keyPair(cert: Reading | undefined, key: Reading | undefined): (fresh?: boolean) => Promise<Presented['certificate']> {
+  let known: Presented['certificate'];
+  return async (fresh) => {
+    const next = {cert: await cert?.(fresh), key: await key?.(fresh)};
+    if (!isPair(next)) return undefined;
+    if (next.cert === known?.cert && next.key === known.key) return known;
+    if (!known || belongTogether(next)) known = next;
+    return known;
+  };
+}
+
+const isPair = (pair: {cert: string | undefined; key: string | undefined}): pair is {cert: string; key: string} =>
+  pair.cert !== undefined && pair.key !== undefined;
+
+function belongTogether({cert, key}: {cert: string; key: string}): boolean {
+  try {
+    return new X509Certificate(cert).checkPrivateKey(createPrivateKey(key));
+  } catch {
+    return false;
+  }
 }
 
 function impersonation({as, 'as-uid': uid, 'as-groups': groups}: User): Record<string, string> | undefined {
@@ -202,27 +253,33 @@ function impersonation({as, 'as-uid': uid, 'as-groups': groups}: User): Record<s
 }
 
 /** PEM from the entry itself, or from the file that it names. */
-async function pem<T extends Cluster | User>({value, folder}: Found<T>, name: string): Promise<string | undefined> {
+function pem<T extends Cluster | User>({value, folder}: Found<T>, name: string): Reading | undefined {
   const fields = value as Record<string, string | undefined>;
   const data = fields[`${name}-data`];
-  if (data) return Buffer.from(data, 'base64').toString();
+  if (data) {
+    const text = Buffer.from(data, 'base64').toString();
+    return async () => text;
+  }
   const file = fields[name];
-  if (!file) return undefined;
-  return readFile(resolve(folder, file), 'utf8').catch((error: NodeJS.ErrnoException) => {
-    throw new CredentialsError(`cannot read ${file}: ${error.code}`);
-  });
+  return file ? rereading(resolve(folder, file), file) : undefined;
 }
 
-/** A token in a file, read again each minute. */
-function rereading(file: string): () => Promise<string> {
-  let token: string | undefined;
+/** `fresh`: what it said last was refused. */
+type Reading = (fresh?: boolean) => Promise<string>;
+
+/** What a file holds, read again each minute; while it is being exchanged, what it held before. */
+function rereading(file: string, name = file): Reading {
+  let text: string | undefined;
   let until = 0;
-  return async () => {
-    if (token === undefined || Date.now() >= until) {
-      token = (await readFile(file, 'utf8')).trim();
-      until = Date.now() + rereadMs;
+  return async (fresh) => {
+    if (text !== undefined && !fresh && Date.now() < until) return text;
+    until = Date.now() + rereadMs;
+    try {
+      text = (await readFile(file, 'utf8')).trim() || text;
+    } catch (error) {
+      if (text === undefined) throw new CredentialsError(`cannot read ${name}: ${(error as NodeJS.ErrnoException).code}`);
     }
-    return token;
+    return text ?? '';
   };
 }
 

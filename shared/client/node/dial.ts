@@ -1,5 +1,5 @@
 /** A WebSocket for the watch protocol, by `ws`, which is loaded with the first one. */
-import type {WebSocket} from 'ws';
+import type {ClientOptions, WebSocket} from 'ws';
 import {maxMessageBytes} from '../../changes/protocol/limits.ts';
 import type {Transport, TransportEvents} from '../../changes/protocol/link.ts';
 import {subprotocol} from '../../changes/protocol/messages.ts';
@@ -7,6 +7,35 @@ import type {Credentials} from './credentials.ts';
 import {tlsOptions} from './http-connection.ts';
 
 const handshakeMs = 15_000;
+
+/**
+ * A WebSocket that is being opened, with what is shown with any request: certificate, Authorization header. `url`: see `socketUrl`.
+ * @throws Error when there is no credential to show
+ */
+export async function openSocket(
+  url: string,
+  protocol: string,
+  credentials: Credentials,
+  options: Pick<ClientOptions, 'headers' | 'maxPayload' | 'handshakeTimeout'> = {},
+): Promise<WebSocket> {
+  const [{WebSocket}, presented] = await Promise.all([import('ws'), credentials.present()]);
+  const {authorization, headers} = presented;
+  return new WebSocket(url, protocol, {
+    ...tlsOptions(credentials, presented),
+    handshakeTimeout: handshakeMs,
+    perMessageDeflate: false,
+    ...options,
+    headers: {...headers, ...(authorization && {authorization}), ...options.headers},
+  });
+}
+
+/** Of a server's own WebSocket (a path), or of one that it names elsewhere. */
+export function socketUrl(address: string, server: string): URL {
+  const url = new URL(address.startsWith('/') ? `${server}${address}` : address);
+  // Whatever the server says: a credential that was shown under TLS is not shown without.
+  url.protocol = server.startsWith('https:') ? 'wss:' : url.protocol.replace('http', 'ws');
+  return url;
+}
 
 /** `url`: wss: or ws:. What fails shows as a connection that closes. */
 export function dial(url: string, credentials: Credentials, events: TransportEvents): Transport {
@@ -18,16 +47,13 @@ export function dial(url: string, credentials: Credentials, events: TransportEve
     events.closed(code, reason);
   };
   void (async () => {
-    const [{WebSocket}, presented] = await Promise.all([import('ws'), credentials.present()]);
-    if (closed) return;
-    socket = new WebSocket(url, subprotocol, {
-      ...tlsOptions(credentials, presented),
-      headers: {...(presented.authorization && {authorization: presented.authorization})},
-      handshakeTimeout: handshakeMs,
-      // The protocol's own bound, and no more from a server either.
-      maxPayload: 2 * maxMessageBytes,
-      perMessageDeflate: false,
-    });
+    // The protocol's own bound, and no more from a server either.
+    socket = await openSocket(url, subprotocol, credentials, {maxPayload: 2 * maxMessageBytes});
+    if (closed) {
+      // Nobody listens to what it says to that.
+      socket.on('error', () => {});
+      return socket.terminate();
+    }
     let problem = '';
     socket.on('open', () => events.open());
     socket.on('message', (data: Buffer) => events.message(data.toString()));

@@ -1,7 +1,7 @@
 /** A client's transport over Node's HTTP/1.1: connections are kept, watches have theirs for themselves, a refused credential is read anew once. */
 import {type Agent, type ClientRequest, type IncomingMessage, Agent as PlainAgent, request as plainRequest} from 'node:http';
 import {Agent as TlsAgent, request as tlsRequest} from 'node:https';
-import type {ConnectionOptions} from 'node:tls';
+import {type ConnectionOptions, createSecureContext} from 'node:tls';
 import type {Connection, Reply, Request} from '../connection.ts';
 import type {Credentials, Presented} from './credentials.ts';
 
@@ -14,6 +14,7 @@ const idleMs = 60_000;
 
 interface Agents {
   certificate: string | undefined;
+  ca: string | undefined;
   short: Agent;
   endless: Agent;
 }
@@ -64,12 +65,16 @@ export class HttpConnection implements Connection {
         resolve(replyOf(message));
       });
       call.on('timeout', () => call.destroy(new Error('no answer in time')));
-      call.on('error', reject);
+      // One for each address that was tried has no words of its own.
+      call.on('error', (error: NodeJS.ErrnoException) => reject(error.message ? error : new Error(error.code, {cause: error})));
       call.end(request.body);
     });
   }
 
-  #call({method, path, headers, signal, endless}: Omit<Request, 'headers'> & {headers: object}, presented: Presented): ClientRequest {
+  #call(
+    {method, path, headers, signal, endless, timeoutMs = answerMs}: Omit<Request, 'headers'> & {headers: object},
+    presented: Presented,
+  ): ClientRequest {
     const agents = this.#agentsFor(presented);
     const {authorization} = presented;
     return (this.#isTls ? tlsRequest : plainRequest)(`${this.url}${path}`, {
@@ -77,24 +82,33 @@ export class HttpConnection implements Connection {
       headers: {...presented.headers, ...(authorization !== undefined && {authorization}), ...headers},
       agent: endless ? agents.endless : agents.short,
       ...(signal && {signal}),
-      ...(!endless && {timeout: answerMs}),
+      ...(!endless && {timeout: timeoutMs}),
     });
   }
 
-  /** A plugin may present another certificate later; connections are of whoever made them. */
+  /** Another certificate may be presented later; connections are of whoever made them. */
   #agentsFor({certificate}: Presented): Agents {
-    if (this.#agents && this.#agents.certificate === certificate?.cert) return this.#agents;
-    this.close();
-    const tls = this.#isTls ? tlsOptions(this.#credentials, {...(certificate && {certificate})}) : {};
+    const {ca} = this.#credentials;
+    const before = this.#agents;
+    if (before && before.certificate === certificate?.cert && before.ca === ca) return before;
+    // Watches begin anew from where they are; requests under way get their answers, and idle connections end by themselves.
+    before?.endless.destroy();
+    const tls = this.#isTls ? sharedTls(tlsOptions(this.#credentials, {...(certificate && {certificate})})) : {};
     const make = (more: object): Agent => {
       const options = {keepAlive: true, keepAliveMsecs: 30_000, timeout: idleMs, ...tls, ...more};
       return this.#isTls ? new TlsAgent(options) : new PlainAgent(options);
     };
-    this.#agents = {certificate: certificate?.cert, short: make({maxSockets}), endless: make({timeout: 0})};
+    this.#agents = {certificate: certificate?.cert, ca, short: make({maxSockets}), endless: make({timeout: 0})};
     return this.#agents;
   }
 }
 
+/** Reading certificates costs more than a request: once, not for each connection. */
+function sharedTls({ca, cert, key, ...options}: ConnectionOptions): ConnectionOptions {
+  return {...options, secureContext: createSecureContext({...(ca && {ca}), ...(cert && {cert}), ...(key && {key})})};
+}
+
+/** For any connection to the server on behalf of these credentials; also for WebSockets. */
 export function tlsOptions({ca, insecure, serverName}: Credentials, {certificate}: Presented): ConnectionOptions {
   return {
     ...(ca !== undefined && {ca}),
