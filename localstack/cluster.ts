@@ -39,6 +39,8 @@ export interface ClusterOptions {
   watchHistoryMs?: number;
   continueTokenTtlMs?: number;
   livezGracePeriodMs?: number;
+  /** Pods that wait for the default scheduler get a node, if there is one, until a real scheduler comes. Default false. */
+  binder?: boolean;
   log?: Log;
   /** Every request leaves a line in the log. */
   logRequests?: boolean;
@@ -148,7 +150,7 @@ async function raise(
       advertise: {address: advertised(endpoint.host), port: gateway.port},
       watchSocket: watchSocketPath,
       ...pick(options, ['log', 'serviceAccountIssuer', 'serviceClusterIpRange', 'serviceNodePortRange']),
-      ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs', 'reconciled']),
+      ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs', 'reconciled', 'binder']),
     });
     await api.start();
     gateway.serve(api);

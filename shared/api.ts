@@ -50,6 +50,8 @@ export interface ApiOptions {
   /** Default 5 min. */
   continueTokenTtlMs?: number;
   livezGracePeriodMs?: number;
+  /** Pods that wait for the default scheduler are bound by a minimal one, which steps back for the real. Default false. */
+  binder?: boolean;
 }
 
 export interface Api {

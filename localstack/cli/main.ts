@@ -87,6 +87,11 @@ export function program(): Command {
         .default([], 'none')
         .argParser(serverNames),
     )
+    .addOption(
+      new Option('--binder <mode>', 'give waiting pods a ready node while no scheduler does (auto), or never (off)')
+        .choices(['auto', 'off'])
+        .default('auto'),
+    )
     .addOption(new Option('-v, --v <level>', 'verbosity of the log').default(0).argParser(verbosity))
     .addOption(new Option('--logging-format <format>', 'of the log on stderr').default('text').choices(['text', 'json']))
     .action(async (flags: UpFlags) => {

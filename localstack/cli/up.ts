@@ -29,6 +29,7 @@ export interface UpFlags {
   tlsCertFile?: string;
   tlsPrivateKeyFile?: string;
   tlsSan: string[];
+  binder: 'auto' | 'off';
   v: number;
   loggingFormat: LoggingFormat;
 }
@@ -116,6 +117,7 @@ async function optionsOf(flags: UpFlags, data: string, kubeconfig: string, log: 
     watchHistoryMs: flags.watchHistory,
     continueTokenTtlMs: flags.continueTokenTtl,
     livezGracePeriodMs: flags.livezGracePeriod,
+    binder: flags.binder === 'auto',
     ...(flags.serviceAccountIssuer !== undefined && {serviceAccountIssuer: flags.serviceAccountIssuer}),
     ...(flags.tlsCertFile !== undefined && {tls: {certificateFile: flags.tlsCertFile, keyFile: flags.tlsPrivateKeyFile!}}),
     ...(flags.tokenAuthFile !== undefined && {

@@ -233,6 +233,11 @@ export class ObjectCaches {
     return this.#open(`${type} ${name}`, type, (key, image) => (key.endsWith(ending) ? whole(key, image) : undefined));
   }
 
+  /** What `projection`, which goes by this name, keeps of the objects of a type. */
+  projected(type: string, name: string, projection: Projection): Promise<ObjectCache> {
+    return this.#open(`${type}: ${name}`, type, projection);
+  }
+
   #open(id: string, type: string, projection: Projection): Promise<ObjectCache> {
     let cache = this.#caches.get(id);
     if (!cache) {

@@ -3,6 +3,8 @@ import type {ApiOptions} from '../api.ts';
 import type {Assembly} from '../assemble.ts';
 import type {Client} from '../client/client.ts';
 import type {HealthState} from '../http/health.ts';
+import {Binder} from './binder/binder.ts';
+import {NodeTaints} from './binder/node-taints.ts';
 import {bootstrap} from './bootstrap/bootstrap.ts';
 import {FlowSchemaController} from './flow-schemas.ts';
 import {ConfigurationFollower} from './follower.ts';
@@ -21,6 +23,8 @@ export class Controllers {
   readonly #retention: Retention;
   readonly #repair: ServiceRepair;
   readonly #follower: ConfigurationFollower;
+  /** Until a scheduler and a node lifecycle controller come. */
+  readonly #placing: readonly (Binder | NodeTaints)[];
   readonly #startedAt: number;
   #stopBootstrap: (() => Promise<void>) | undefined;
   #started = false;
@@ -43,6 +47,7 @@ export class Controllers {
     });
     this.#repair = new ServiceRepair({allocator: machine.allocator, caches: machine.caches, clock: machine.clock, log});
     this.#follower = new ConfigurationFollower(machine);
+    this.#placing = options.options.binder ? [new NodeTaints(common), new Binder(common)] : [];
     this.#startedAt = machine.clock.now();
   }
 
@@ -65,6 +70,8 @@ export class Controllers {
     this.#repair.start();
     this.#follower.start();
     this.#started = true;
+    for (const each of this.#placing)
+      void each.start().catch((error: unknown) => this.#options.log.error({error: String(error)}, 'binder did not start'));
     // Its graph spans all types: reading them is not worth waiting for. A deletion before it is done is seen when it is.
     void this.#garbage
       .start()
@@ -84,6 +91,7 @@ export class Controllers {
       this.#garbage.stop(),
       this.#retention.stop(),
       this.#repair.stop(),
+      ...this.#placing.map((each) => each.stop()),
       this.#stopBootstrap?.(),
     ]);
   }

@@ -4,13 +4,14 @@ import type {Clock} from '../clock.ts';
 
 const firstBackoffMs = 20;
 const maxBackoffMs = 30_000;
-const parallel = 4;
+const usualParallel = 4;
 
 export class Queue {
   readonly #clock: Clock;
   readonly #log: Log;
   readonly #name: string;
   readonly #work: (key: string) => Promise<number | undefined>;
+  readonly #parallel: number;
   readonly #waiting = new Set<string>();
   readonly #running = new Map<string, Promise<void>>();
   readonly #failures = new Map<string, number>();
@@ -18,11 +19,12 @@ export class Queue {
   #stopped = false;
 
   /** `work` returns after how many ms the key is due again, or undefined when it is done. */
-  constructor(clock: Clock, log: Log, name: string, work: (key: string) => Promise<number | undefined>) {
+  constructor(clock: Clock, log: Log, name: string, work: (key: string) => Promise<number | undefined>, parallel = usualParallel) {
     this.#clock = clock;
     this.#log = log;
     this.#name = name;
     this.#work = work;
+    this.#parallel = parallel;
   }
 
   add(key: string): void {
@@ -67,7 +69,7 @@ export class Queue {
 
   #next(): void {
     for (const key of this.#waiting) {
-      if (this.#stopped || this.#running.size >= parallel) return;
+      if (this.#stopped || this.#running.size >= this.#parallel) return;
       if (this.#running.has(key)) continue;
       this.#waiting.delete(key);
       this.#running.set(
