@@ -27,6 +27,7 @@ import type {Pod} from './pods/pod.ts';
 import {bytesOf} from './pods/resources.ts';
 import {Slots} from './pods/slots.ts';
 import {Prober} from './probes/prober.ts';
+import {PodApi, type PodApiOptions} from './proxy/pod-api.ts';
 import {RemoteRuntime} from './runtime/cri/remote.ts';
 import type {Runtime} from './runtime/runtime.ts';
 import {Access} from './server/access.ts';
@@ -95,8 +96,26 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const worker = (uid: string) => manager.worker(uid);
   const references = client ? new ObjectReferences(client, (uid) => worker(uid)?.referencesChanged()) : noReferences;
   const tokens = client && new TokenCache(client, clock, (uid) => worker(uid)?.referencesChanged());
+  const podApi =
+    serverAccess &&
+    new PodApi({
+      access: serverAccess,
+      mode: settings.text('pod-api') as PodApiOptions['mode'],
+      port: settings.number('pod-api-port'),
+      folder: join(rootDir, 'pod-api'),
+      hostIps: state.hostIps,
+      podIps: () => [...manager.workers()].flatMap(({view}) => view.sandboxes.flatMap(({ips}) => ips)),
+      clock,
+      log,
+    });
   const services =
-    client && new Services(client, settings.text('master-service-namespace'), (error) => log.debug(`services: ${error.message}`));
+    client &&
+    new Services(
+      client,
+      settings.text('master-service-namespace'),
+      (error) => log.debug(`services: ${error.message}`),
+      async (service) => podApi?.service(service) ?? service,
+    );
   const status: StatusSink = client
     ? new StatusWriter(client, (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`))
     : noStatus;
@@ -134,7 +153,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     recorder,
     status,
     references: {
-      configMap: (namespace, object) => references.configMap(namespace, object),
+      configMap: async (namespace, object) => {
+        const found = await references.configMap(namespace, object);
+        return podApi ? podApi.configMap(object, found) : found;
+      },
       secret: (namespace, object) => references.secret(namespace, object),
       follow: (pod) => references.follow(pod),
       unfollow: (uid) => {
@@ -228,6 +250,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       () => heartbeat.stop(),
       () => pods.stop(),
       () => services?.stop(),
+      () => podApi?.stop(),
     );
   }
   const access = new Access({

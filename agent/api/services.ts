@@ -13,9 +13,17 @@ export class Services {
   readonly #reflector: Reflector;
   readonly #masterNamespace: string;
   readonly #first: Promise<void>;
+  readonly #reach: (service: KubeObject | undefined) => Promise<KubeObject | undefined>;
 
-  constructor(client: ApiClient, masterNamespace: string, onError: (error: Error) => void) {
+  /** `reach`: the master service as pods of this node reach it. */
+  constructor(
+    client: ApiClient,
+    masterNamespace: string,
+    onError: (error: Error) => void,
+    reach: (service: KubeObject | undefined) => Promise<KubeObject | undefined>,
+  ) {
     this.#masterNamespace = masterNamespace;
+    this.#reach = reach;
     let heard = () => {};
     this.#first = new Promise((resolve) => {
       heard = resolve;
@@ -44,8 +52,9 @@ export class Services {
     let timer: NodeJS.Timeout | undefined;
     await Promise.race([this.#first, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);
     clearTimeout(timer);
-    const master = this.#byNamespace.get(this.#masterNamespace)?.get(masterService);
-    const seen = links ? [...(this.#byNamespace.get(namespace)?.values() ?? [])] : [];
+    const published = this.#byNamespace.get(this.#masterNamespace)?.get(masterService);
+    const master = await this.#reach(published);
+    const seen = links ? [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter((service) => service !== published) : [];
     return serviceVariables([...(master ? [master] : []), ...seen]);
   }
 

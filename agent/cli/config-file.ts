@@ -12,6 +12,8 @@ const kinds: Readonly<Record<string, string>> = {
 
 /** Field to flag; `a.b` is a field in a field. */
 const fields: Readonly<Record<string, string>> = {
+  podAPI: 'pod-api',
+  podAPIPort: 'pod-api-port',
   address: 'address',
   port: 'port',
   readOnlyPort: 'read-only-port',

@@ -1,6 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import {flags, parseArguments} from './flags.ts';
 import {help} from './help.ts';
+import {ownFlags} from './own-flags.ts';
 import {Settings} from './settings.ts';
 import {unbuilt, unbuiltLines} from './unbuilt.ts';
 import {problemsOf} from './validate.ts';
@@ -14,7 +15,7 @@ const problems = (...argv: string[]): string => problemsOf(settingsOf(...argv)).
 
 describe('the table', () => {
   test('has 157 flags, all in the help, and all that are unbuilt are in it', () => {
-    expect(flags).toHaveLength(157);
+    expect(flags.length - ownFlags.length).toBe(157);
     const text = help();
     for (const {name} of flags) expect(text).toContain(`--${name}`);
     const names = new Set(flags.map(({name}) => name));

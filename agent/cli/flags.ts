@@ -1,5 +1,6 @@
 /** The command line by its table (data/flags.json): names to typed values. What a value means is up to settings.ts and validate.ts. */
 import table from './data/flags.json' with {type: 'json'};
+import {ownFlags} from './own-flags.ts';
 import {readValue, type Value} from './values.ts';
 
 export interface Flag {
@@ -22,7 +23,7 @@ export interface Flag {
   gate?: string;
 }
 
-export const flags = table.flags as unknown as readonly Flag[];
+export const flags = [...table.flags, ...ownFlags] as unknown as readonly Flag[];
 const byName = new Map(flags.map((flag) => [flag.name, flag]));
 const byShorthand = new Map(flags.flatMap((flag) => (flag.shorthand ? [[flag.shorthand, flag] as const] : [])));
 

@@ -3,7 +3,7 @@ import type {IncomingMessage, OutgoingHttpHeaders, ServerResponse} from 'node:ht
 import {connect as connectPlain, type Socket} from 'node:net';
 import {pipeline} from 'node:stream';
 import {connect as connectTls} from 'node:tls';
-import {failure, type StatusError, serviceUnavailable} from '../../../errors.ts';
+import {badRequest, failure, type StatusError, serviceUnavailable} from '../../../errors.ts';
 import type {Credentials} from '../credentials.ts';
 import {type HttpConnection, tlsOptions} from '../http-connection.ts';
 
@@ -32,6 +32,8 @@ export function sendStatus(response: ServerResponse, {status, headers}: StatusEr
 export async function forward(connection: HttpConnection, request: IncomingMessage, response: ServerResponse): Promise<void> {
   // May be quiet for as long as it likes.
   const isWatch = /[?&](watch|follow)=/.test(request.url!);
+  // Behind the server's address another form would be part of a host's name.
+  if (!request.url!.startsWith('/')) return sendStatus(response, badRequest('the request names no path'));
   const headers: OutgoingHttpHeaders = {};
   for (const [name, value] of Object.entries(request.headers)) if (!hopByHop.has(name) && name !== 'host') headers[name] = value;
   const hasBody = request.headers['transfer-encoding'] !== undefined;
