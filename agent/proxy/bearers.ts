@@ -30,6 +30,10 @@ export class Bearers {
     return this.#known.size;
   }
 
+  get carried(): number {
+    return [...this.#known.values()].reduce((sum, {upstream}) => sum + upstream.carried, 0);
+  }
+
   /** Undefined when there are too many. The token is shown to the server and to nobody else, and is not kept in the clear as a key. */
   of(authorization: string): Upstream | undefined {
     const key = createHash('sha256').update(authorization).digest('base64');

@@ -1,18 +1,24 @@
 /** A process with the environment and the files of a pod, in front of real and strange API servers. */
 import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingMessage} from 'node:http';
-import {request as tlsRequest} from 'node:https';
+import {createServer as createTlsServer, request as tlsRequest} from 'node:https';
 import {type AddressInfo, connect as connectTcp, type Server} from 'node:net';
 import {join} from 'node:path';
 import {connect as connectTls} from 'node:tls';
 import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {type Cluster, startCluster} from '../../localstack/library.ts';
+import {subprotocol} from '../../shared/changes/protocol/messages.ts';
 import {connect} from '../../shared/client/node/connect.ts';
+import {podCredentials} from '../../shared/client/node/credentials.ts';
+import {HttpConnection} from '../../shared/client/node/http-connection.ts';
+import {forward} from '../../shared/client/node/relay/forward.ts';
 import {systemClock} from '../../shared/clock.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import type {ServerAccess} from '../api/clusterconfig.ts';
 import {scratch} from '../testing.ts';
+import {proxyCertificates} from './certificates.ts';
 import {PodApi, type PodApiOptions} from './pod-api.ts';
+import {PodProxy} from './proxy.ts';
 
 const said: string[] = [];
 const log = {debug: () => {}, info: () => {}, warn: (text: string) => said.push(text), error: (text: string) => said.push(text)};
@@ -35,7 +41,12 @@ async function podApi(access: ServerAccess, more: Partial<PodApiOptions> = {}): 
   return api;
 }
 
-const rootCa = (pem: string): KubeObject => ({kind: 'ConfigMap', apiVersion: 'v1', metadata: {name: 'kube-root-ca.crt'}, data: {'ca.crt': pem}});
+const rootCa = (pem: string): KubeObject => ({
+  kind: 'ConfigMap',
+  apiVersion: 'v1',
+  metadata: {name: 'kube-root-ca.crt'},
+  data: {'ca.crt': pem},
+});
 const published = (clusterIP: string, port: number): KubeObject => ({
   kind: 'Service',
   apiVersion: 'v1',
@@ -67,7 +78,7 @@ describe('in front of a cluster on this machine', () => {
   beforeAll(async () => {
     cluster = await startCluster({inMemory: true});
     // The node's own credential is there, and must not be shown.
-    access = {url: new URL(cluster.url), ca: cluster.caCertificate, insecure: false, token: async () => cluster.adminToken};
+    access = {url: new URL(cluster.url), ca: cluster.caCertificate, insecure: false, token: async () => cluster.adminToken!};
     const admin = await connect({
       credentials: {
         server: cluster.url,
@@ -107,16 +118,18 @@ describe('in front of a cluster on this machine', () => {
     const {env, folder} = await podFiles(api, token, cluster.caCertificate);
     const before = {...process.env};
     Object.assign(process.env, env);
-    const {inClusterCredentials} = await import('../../shared/client/node/credentials.ts');
-    const client = await connect({credentials: await inClusterCredentials(folder)});
+    const credentials = await podCredentials(folder);
+    const client = await connect({credentials: credentials!});
     process.env = before;
     const configMaps = {groupVersion: 'v1', resource: 'configmaps', namespace: 'default'};
     const seen: string[] = [];
-    const informer = client.informer(configMaps, {handlers: {added: ({metadata}) => void seen.push(metadata.name!)}});
+    const informer = client.informer({path: configMaps}, {handlers: {added: ({metadata}) => void seen.push(metadata.name!)}});
     await informer.synced;
     await client.create(configMaps, {kind: 'ConfigMap', apiVersion: 'v1', metadata: {name: 'from-a-pod'}} as KubeObject);
     await expect.poll(() => seen, {timeout: 20_000}).toContain('from-a-pod');
-    await expect(client.list({groupVersion: 'v1', resource: 'nodes'})).rejects.toThrow(/serviceaccount:default:robot.*cannot list resource "nodes"/);
+    await expect(client.list({groupVersion: 'v1', resource: 'nodes'})).rejects.toThrow(
+      /serviceaccount:default:robot.*cannot list resource "nodes"/,
+    );
     client.close();
   });
 
@@ -183,12 +196,84 @@ describe('in front of a cluster on this machine', () => {
     expect(answer).toContain('pods \\"nobody\\" not found');
   });
 
-  test('it is there for the pods of its node', async () => {
-    const api = await podApi(access, {hostIps: ['127.0.0.1'], podIps: () => ['10.9.0.7']});
-    expect((await ask(api, '/version')).status).toBe(200);
+  test('where the WebSocket is elsewhere, the watches of one token share one', async () => {
+    const {port} = new URL(cluster.url);
+    const own = await proxyCertificates(await scratch('front-'), ['127.0.0.1'], Date.now());
+    const toCluster = new HttpConnection({server: cluster.url, ca: cluster.caCertificate, namespace: '', present: async () => ({})});
+    let watches = 0;
+    // As a gateway that takes requests and nothing else: the WebSocket has another host.
+    const front = createTlsServer(own, (request, response) => {
+      if (/[?&]watch=/.test(request.url!)) watches++;
+      if (request.url === '/version') response.setHeader('watch-socket', `wss://localhost:${port}/watch-socket ${subprotocol}`);
+      void forward(toCluster, request, response);
+    });
+    await new Promise<void>((done) => front.listen(0, '127.0.0.1', done));
+    const url = new URL(`https://127.0.0.1:${(front.address() as AddressInfo).port}`);
+    const proxy = new PodProxy({
+      access: {url, ca: `${own.ca}${cluster.caCertificate}`, insecure: false},
+      certificate: own,
+      serves: () => true,
+      clock: systemClock,
+    });
+    const server = `https://127.0.0.1:${await proxy.listen('127.0.0.1', 0)}`;
+    const clientOf = (bearer: string) =>
+      connect({
+        credentials: {server, ca: own.ca, namespace: 'default', present: async () => ({authorization: `Bearer ${bearer}`})},
+        watches: 'http',
+      });
+    const [robot, admin] = await Promise.all([clientOf(token), clientOf(cluster.adminToken!)]);
+    const seen: string[] = [];
+    const note = (prefix: string) => ({added: ({metadata}: KubeObject) => void seen.push(`${prefix} ${metadata.name}`)});
+    const path = {groupVersion: 'v1', resource: 'configmaps', namespace: 'default'};
+    const informers = [
+      robot.informer({path}, {handlers: note('robot')}),
+      robot.informer({path: {...path, resource: 'secrets'}}, {handlers: note('robot')}),
+      admin.informer({path}, {handlers: note('admin')}),
+    ];
+    await Promise.all(informers.map(({synced}) => synced));
+    await expect.poll(() => proxy.carried, {timeout: 20_000}).toEqual({bearers: 2, watches: 3});
+    await robot.create(path, {kind: 'ConfigMap', apiVersion: 'v1', metadata: {name: 'carried'}});
+    await robot.create({...path, resource: 'secrets'}, {kind: 'Secret', apiVersion: 'v1', metadata: {name: 'carried'}});
+    await expect
+      .poll(() => seen.filter((text) => text.endsWith(' carried')).sort())
+      .toEqual(['admin carried', 'robot carried', 'robot carried']);
+    expect(watches).toBe(0);
+    // What a token may not see, its WebSocket does not show either.
+    const refused = await new Promise<number>((resolve, reject) => {
+      const headers = {authorization: `Bearer ${token}`};
+      const call = tlsRequest(`${server}/api/v1/nodes?watch=1&resourceVersion=1`, {headers, ca: own.ca, agent: false}, (response) => {
+        response.resume();
+        resolve(response.statusCode!);
+      });
+      call.on('error', reject);
+      call.end();
+    });
+    expect(refused).toBe(403);
+    robot.close();
+    admin.close();
+    proxy.close();
+    toCluster.close();
+    front.closeAllConnections();
+    front.close();
   });
 
-  test('comes back on the port that pods know, and stays silent on it while somebody else has it', async () => {
+  test('it is there for the pods of its node', async () => {
+    const [certificate, ca] = [await proxyCertificates(await scratch('pod-api-'), ['127.0.0.1'], Date.now()), cluster.caCertificate];
+    const addresses = new Set(['10.9.0.7']);
+    const proxy = new PodProxy({
+      access: {...access, ca},
+      certificate,
+      serves: (address) => addresses.has(address),
+      clock: systemClock,
+    });
+    const at = {proxyAddress: {host: '127.0.0.1', port: await proxy.listen('127.0.0.1', 0)}} as PodApi;
+    expect(await ask(at, '/version', {}, certificate.ca)).toMatchObject({status: 403, text: expect.stringContaining('not for 127.0.0.1')});
+    addresses.add('127.0.0.1');
+    expect((await ask(at, '/version', {}, certificate.ca)).status).toBe(200);
+    proxy.close();
+  });
+
+  test('it comes back on the port that pods know', async () => {
     const folder = await scratch('pod-api-');
     const first = await podApi(access, {folder});
     const address = first.proxyAddress!;
@@ -223,7 +308,11 @@ describe('in front of a server with a path', () => {
     });
     server = http;
     await new Promise<void>((done) => http.listen(0, '127.0.0.1', done));
-    access = {url: new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/prod`), insecure: false, token: async () => 'of the node'};
+    access = {
+      url: new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/prod`),
+      insecure: false,
+      token: async () => 'of the node',
+    };
   });
 
   afterAll(() => void server.close());

@@ -71,6 +71,11 @@ export class PodProxy {
     this.#server.setSecureContext(certificate);
   }
 
+  /** What goes over WebSockets now. */
+  get carried(): {bearers: number; watches: number} {
+    return {bearers: this.#bearers.size, watches: this.#bearers.carried};
+  }
+
   close(): void {
     this.#server.close();
     this.#server.closeAllConnections();

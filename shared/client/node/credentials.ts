@@ -53,19 +53,19 @@ export async function loadCredentials({kubeconfig, context}: CredentialOptions =
 }
 
 /** Undefined outside of a pod. */
-async function podCredentials(): Promise<Credentials | undefined> {
+export async function podCredentials(folder = podFiles): Promise<Credentials | undefined> {
   const {KUBERNETES_SERVICE_HOST: host, KUBERNETES_SERVICE_PORT: port = '443'} = process.env;
   if (!host) return undefined;
-  const read = (name: string): Promise<string | undefined> => readFile(join(podFiles, name), 'utf8').catch(() => undefined);
+  const read = (name: string): Promise<string | undefined> => readFile(join(folder, name), 'utf8').catch(() => undefined);
   const namespace = (await read('namespace')) ?? 'default';
-  const token = rereading(join(podFiles, 'token'));
+  const token = rereading(join(folder, 'token'));
   if ((await token().catch(() => undefined)) === undefined) return undefined;
   const credentials: Credentials = {
     server: `https://${host.includes(':') ? `[${host}]` : host}:${port}`,
     namespace: namespace.trim(),
     present: async (fresh) => ({authorization: `Bearer ${await token(fresh)}`}),
   };
-  return withCa(credentials, (await read('ca.crt')) === undefined ? undefined : rereading(join(podFiles, 'ca.crt')));
+  return withCa(credentials, (await read('ca.crt')) === undefined ? undefined : rereading(join(folder, 'ca.crt')));
 }
 
 /** Who signs servers may change while a program runs. */
