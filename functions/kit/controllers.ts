@@ -41,7 +41,7 @@ export class RungControllers {
 
   private constructor(cluster: Cluster) {
     const {client, assembly, options} = cluster;
-    const {catalogue, caches, creators, clock} = assembly.machine;
+    const {store, catalogue, caches, creators, clock} = assembly.machine;
     const common = {client, catalogue, caches, creators, clock, log: assembly.log, caCertificate: options.caCertificate ?? amazonRoots()};
     this.cluster = cluster;
     this.#namespaces = new NamespaceController(common);
@@ -50,7 +50,7 @@ export class RungControllers {
       new AggregationController(common),
       new FlowSchemaController(common),
       this.#namespaces,
-      new GarbageCollector(common),
+      new GarbageCollector({...common, store}),
     ];
   }
 

@@ -37,7 +37,7 @@ export class Controllers {
     const common = {client, catalogue: machine.catalogue, caches: machine.caches, creators: machine.creators, clock: machine.clock, log};
     this.#namespaces = new NamespaceController(common);
     this.#flows = new FlowSchemaController(common);
-    this.#garbage = new GarbageCollector(common);
+    this.#garbage = new GarbageCollector({...common, store: machine.store});
     this.#retention = new Retention({
       store: machine.store,
       client,
