@@ -4,10 +4,10 @@ import {join} from 'node:path';
 import type {Clock} from '../shared/clock.ts';
 import {isReason} from '../shared/errors.ts';
 import type {KubeObject} from '../shared/object.ts';
-import {type ApiClient, HttpClient} from './api/client.ts';
-import {readClusterConfig} from './api/clusterconfig.ts';
+import {type ApiClient, openClient} from './api/client.ts';
+import {readClusterConfig, serverAccess} from './api/clusterconfig.ts';
+import {withoutManagers} from './api/keep.ts';
 import {ObjectReferences} from './api/references.ts';
-import {Reflector} from './api/reflector.ts';
 import {Services} from './api/services.ts';
 import {TokenBucket} from './api/token-bucket.ts';
 import {TokenCache} from './api/tokens.ts';
@@ -32,6 +32,7 @@ import {RemoteRuntime} from './runtime/cri/remote.ts';
 import type {Runtime} from './runtime/runtime.ts';
 import {Access} from './server/access.ts';
 import {AgentServer} from './server/server.ts';
+import {watchPods} from './sources/api.ts';
 import {FileSource} from './sources/files.ts';
 import {ApiMirrors} from './sources/mirrors.ts';
 import {UrlSource} from './sources/url.ts';
@@ -74,10 +75,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
 
   const configFile = settings.text('clusterconfig');
   const limits = {qps: settings.number('cluster-api-qps') || 5, burst: settings.number('cluster-api-burst') || 10};
-  const serverAccess = configFile ? await readClusterConfig(configFile) : undefined;
-  const client =
-    serverAccess &&
-    new HttpClient(serverAccess, `nodeagent/${version}`, limits.qps < 0 ? undefined : new TokenBucket(limits.qps, limits.burst, clock));
+  const credentials = configFile ? await readClusterConfig(configFile) : undefined;
+  const client = credentials && (await openClient({credentials, userAgent: `nodeagent/${version}`, ...limits, clock}));
   const runtime = options.runtime ?? remoteRuntime(settings);
   const state = await NodeState.open({settings, runtime, clock, rootDir, version, log});
   const name = state.name;
@@ -97,9 +96,9 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const references = client ? new ObjectReferences(client, (uid) => worker(uid)?.referencesChanged()) : noReferences;
   const tokens = client && new TokenCache(client, clock, (uid) => worker(uid)?.referencesChanged());
   const podApi =
-    serverAccess &&
+    credentials &&
     new PodApi({
-      access: serverAccess,
+      access: serverAccess(credentials),
       mode: settings.text('pod-api') as PodApiOptions['mode'],
       port: settings.number('pod-api-port'),
       folder: join(rootDir, 'pod-api'),
@@ -110,12 +109,13 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     });
   const services =
     client &&
-    new Services(
+    new Services({
       client,
-      settings.text('master-service-namespace'),
-      (error) => log.debug(`services: ${error.message}`),
-      async (service) => podApi?.service(service) ?? service,
-    );
+      masterNamespace: settings.text('master-service-namespace'),
+      clock,
+      onError: (error) => log.debug(`services: ${error.message}`),
+      reach: async (service) => podApi?.service(service) ?? service,
+    });
   const status: StatusSink = client
     ? new StatusWriter(client, (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`))
     : noStatus;
@@ -216,6 +216,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     client &&
     new Registrar({
       client,
+      clock,
       spec: state.nodeSpec(),
       register: settings.bool('register-node'),
       status: (previous) => state.status(previous),
@@ -230,25 +231,32 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     registrar.start();
     const heartbeat = new Heartbeat({
       client,
+      clock,
       name,
       nodeUid: () => registrar.node?.metadata.uid,
       onError: (error) => log.debug(`lease: ${error.message}`),
     }).start();
-    const pods = new Reflector({
-      client,
-      path: '/api/v1/pods',
-      query: {fieldSelector: `spec.nodeName=${name}`},
-      listener: {
-        replace: (objects) => manager.replace('api', objects.map(asPod)),
-        changed: (object) => manager.changed(asPod(object)),
-        removed: (object) => manager.removed(asPod(object)),
+    const seen = (node: KubeObject) => {
+      registrar.seen(node);
+      state.seen(node);
+    };
+    const node = client.informer(
+      {path: {groupVersion: 'v1', resource: 'nodes'}, fieldSelector: `metadata.name=${name}`},
+      {
+        keep: withoutManagers,
+        handlers: {
+          added: seen,
+          updated: seen,
+          deleted: () => registrar.seen(undefined),
+          failed: (error) => log.debug(`node: ${(error as Error).message}`),
+        },
       },
-      onError: (error) => log.warn(`pods: ${error.message}`),
-    }).start();
+    );
     stops.push(
+      watchPods({client, node: name, manager, log}),
       () => registrar.stop(),
       () => heartbeat.stop(),
-      () => pods.stop(),
+      () => node.close(),
       () => services?.stop(),
       () => podApi?.stop(),
     );
@@ -306,7 +314,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     stops.push(() => url.stop());
   }
   recorder.event({kind: 'Node', name, uid: name}, 'Normal', 'Starting', 'Starting nodeagent.');
-  log.info(`nodeagent ${version} runs as node ${JSON.stringify(name)}${client ? ` of ${client.url.origin}` : ', alone'}`);
+  log.info(`nodeagent ${version} runs as node ${JSON.stringify(name)}${client ? ` of ${client.credentials.server}` : ', alone'}`);
 
   return {
     name,
@@ -323,9 +331,6 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     },
   };
 }
-
-const asPod = (object: KubeObject): Pod =>
-  ({...object, kind: 'Pod', apiVersion: 'v1', metadata: {...object.metadata, managedFields: undefined}}) as unknown as Pod;
 
 async function prepareRoot(rootDir: string): Promise<void> {
   await mkdir(join(rootDir, 'pods'), {recursive: true, mode: 0o750});

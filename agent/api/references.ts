@@ -1,17 +1,20 @@
 /** ConfigMaps and secrets that pods here refer to: watched one by one while a pod needs them, and the pod told when they change. */
+import type {Informer} from '../../shared/client/informer.ts';
 import {isReason} from '../../shared/errors.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import {allContainers, type Pod} from '../pods/pod.ts';
 import type {ApiClient} from './client.ts';
-import {Reflector} from './reflector.ts';
+import {withoutManagers} from './keep.ts';
 
 type Kind = 'configMap' | 'secret';
 
 interface Entry {
-  object: KubeObject | undefined;
   followers: Set<string>;
-  reflector: Reflector;
-  first: Promise<void>;
+  informer: Informer;
+  /** The first answer, whichever it is. */
+  heard: Promise<void>;
+  /** Why nothing is known yet. */
+  failure: unknown;
 }
 
 const resourceOf: Readonly<Record<Kind, string>> = {configMap: 'configmaps', secret: 'secrets'};
@@ -48,7 +51,7 @@ export class ObjectReferences {
       const entry = this.#entries.get(key);
       entry?.followers.delete(uid);
       if (entry?.followers.size !== 0) continue;
-      entry.reflector.stop();
+      entry.informer.close();
       this.#entries.delete(key);
     }
     this.#followed.delete(uid);
@@ -57,8 +60,9 @@ export class ObjectReferences {
   async #get(kind: Kind, namespace: string, name: string): Promise<KubeObject | undefined> {
     const entry = this.#entries.get(`${kind}/${namespace}/${name}`);
     if (entry) {
-      await entry.first;
-      return entry.object;
+      await entry.heard;
+      if (entry.failure) throw entry.failure;
+      return entry.informer.get(`${namespace}/${name}`);
     }
     try {
       return await this.#client.request<KubeObject>('GET', `/api/v1/namespaces/${namespace}/${resourceOf[kind]}/${name}`);
@@ -72,41 +76,38 @@ export class ObjectReferences {
     const known = this.#entries.get(key);
     if (known) return known;
     const [kind, namespace, name] = key.split('/') as [Kind, string, string];
-    const entry = {object: undefined, followers: new Set<string>()} as unknown as Entry;
-    let seen = false;
-    const set = (object: KubeObject | undefined) => {
-      const changed = seen && entry.object?.metadata.resourceVersion !== object?.metadata.resourceVersion;
-      seen = true;
-      entry.object = object;
-      if (changed) for (const uid of entry.followers) this.#changed(uid);
+    const followers = new Set<string>();
+    let listed = false;
+    const tell = () => {
+      if (listed) for (const uid of followers) this.#changed(uid);
     };
-    entry.first = new Promise((resolve, reject) => {
-      entry.reflector = new Reflector({
-        client: this.#client,
-        path: `/api/v1/namespaces/${namespace}/${resourceOf[kind]}`,
-        query: {fieldSelector: `metadata.name=${name}`},
-        listener: {
-          replace: ([object]) => {
-            set(object);
-            resolve();
+    const entry: Partial<Entry> = {followers};
+    entry.heard = new Promise((resolve) => {
+      entry.informer = this.#client.informer(
+        {path: {groupVersion: 'v1', resource: resourceOf[kind], namespace}, fieldSelector: `metadata.name=${name}`},
+        {
+          keep: withoutManagers,
+          handlers: {
+            added: tell,
+            updated: tell,
+            deleted: tell,
+            listed: () => {
+              const late = entry.failure !== undefined;
+              listed = true;
+              entry.failure = undefined;
+              resolve();
+              if (late) tell();
+            },
+            failed: (error) => {
+              if (!listed) entry.failure = error;
+              resolve();
+            },
           },
-          changed: set,
-          removed: () => set(undefined),
         },
-        // Said to who waits; it goes on trying, and tells when it has succeeded.
-        onError: (error) => {
-          reject(error);
-          if (!seen) {
-            entry.first = Promise.resolve();
-            seen = true;
-          }
-        },
-      });
+      );
     });
-    entry.first.catch(() => {});
-    entry.reflector.start();
-    this.#entries.set(key, entry);
-    return entry;
+    this.#entries.set(key, entry as Entry);
+    return entry as Entry;
   }
 }
 

@@ -1,72 +1,60 @@
 /** The services of the cluster, for the environment of pods. */
+import type {Informer} from '../../shared/client/informer.ts';
+import type {Clock} from '../../shared/clock.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import {serviceVariables} from '../pods/environment.ts';
 import type {ApiClient} from './client.ts';
-import {Reflector} from './reflector.ts';
 
 const masterService = 'kubernetes';
 /** A pod is better started without than not at all. */
 const patienceMs = 10_000;
 
-export class Services {
-  readonly #byNamespace = new Map<string, Map<string, KubeObject>>();
-  readonly #reflector: Reflector;
-  readonly #masterNamespace: string;
-  readonly #first: Promise<void>;
-  readonly #reach: (service: KubeObject | undefined) => Promise<KubeObject | undefined>;
+export interface ServicesOptions {
+  client: ApiClient;
+  masterNamespace: string;
+  clock: Clock;
+  onError(error: Error): void;
+  /** The master service as pods of this node reach it. */
+  reach(published: KubeObject | undefined): Promise<KubeObject | undefined>;
+}
 
-  /** `reach`: the master service as pods of this node reach it. */
-  constructor(
-    client: ApiClient,
-    masterNamespace: string,
-    onError: (error: Error) => void,
-    reach: (service: KubeObject | undefined) => Promise<KubeObject | undefined>,
-  ) {
-    this.#masterNamespace = masterNamespace;
-    this.#reach = reach;
-    let heard = () => {};
-    this.#first = new Promise((resolve) => {
-      heard = resolve;
-    });
-    this.#reflector = new Reflector({
-      client,
-      path: '/api/v1/services',
-      onError,
-      listener: {
-        replace: (services) => {
-          this.#byNamespace.clear();
-          for (const service of services) this.#set(service);
-          heard();
-        },
-        changed: (service) => this.#set(service),
-        removed: ({metadata}) => this.#byNamespace.get(metadata.namespace!)?.delete(metadata.name!),
-      },
-    }).start();
+export class Services {
+  readonly #informer: Informer;
+  readonly #options: ServicesOptions;
+
+  constructor(options: ServicesOptions) {
+    this.#options = options;
+    const {client, onError} = options;
+    this.#informer = client.informer(
+      {path: {groupVersion: 'v1', resource: 'services'}},
+      {keep: essence, handlers: {failed: (error) => onError(error as Error)}},
+    );
   }
 
   stop(): void {
-    this.#reflector.stop();
+    this.#informer.close();
   }
 
   async variables(namespace: string, links: boolean): Promise<Map<string, string>> {
-    let timer: NodeJS.Timeout | undefined;
-    await Promise.race([this.#first, new Promise((resolve) => (timer = setTimeout(resolve, patienceMs)))]);
-    clearTimeout(timer);
-    const published = this.#byNamespace.get(this.#masterNamespace)?.get(masterService);
-    const master = await this.#reach(published);
-    const seen = links ? [...(this.#byNamespace.get(namespace)?.values() ?? [])].filter((service) => service !== published) : [];
+    const {clock, masterNamespace, reach} = this.#options;
+    let cancel = (): void => {};
+    await Promise.race([
+      this.#informer.synced,
+      new Promise<void>((resolve) => {
+        cancel = clock.after(patienceMs, resolve);
+      }),
+    ]);
+    cancel();
+    const published = this.#informer.get(`${masterNamespace}/${masterService}`);
+    const master = await reach(published);
+    const isSeen = (service: KubeObject) => links && service.metadata.namespace === namespace && service !== published;
+    const seen = this.#informer.list().filter(isSeen);
     return serviceVariables([...(master ? [master] : []), ...seen]);
   }
+}
 
-  #set(service: KubeObject): void {
-    const {namespace, name} = service.metadata;
-    let services = this.#byNamespace.get(namespace!);
-    if (!services) {
-      services = new Map();
-      this.#byNamespace.set(namespace!, services);
-    }
-    // Of each only what variables are made of.
-    const {clusterIP, ports} = service.spec ?? {};
-    services.set(name!, {kind: 'Service', apiVersion: 'v1', metadata: {name: name!}, spec: {clusterIP, ports}});
-  }
+/** Of each only what variables are made of. */
+function essence({kind, apiVersion, metadata, spec}: KubeObject): KubeObject {
+  const {name = '', namespace = '', uid = '', resourceVersion = ''} = metadata;
+  return {kind, apiVersion, metadata: {name, namespace, uid, resourceVersion}, spec: {clusterIP: spec?.clusterIP, ports: spec?.ports}};
 }

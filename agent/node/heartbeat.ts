@@ -1,4 +1,5 @@
 /** That the node lives: a lease renewed every ten seconds, with one request. */
+import type {Clock} from '../../shared/clock.ts';
 import {isReason} from '../../shared/errors.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import type {ApiClient} from '../api/client.ts';
@@ -10,7 +11,8 @@ const firstRetryMs = 200;
 const longestRetryMs = 7_000;
 
 export interface HeartbeatOptions {
-  client: ApiClient;
+  client: Pick<ApiClient, 'request'>;
+  clock: Clock;
   name: string;
   /** The lease goes with its node. */
   nodeUid(): string | undefined;
@@ -20,7 +22,7 @@ export interface HeartbeatOptions {
 export class Heartbeat {
   readonly #options: HeartbeatOptions;
   #lease: KubeObject | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel = (): void => {};
   #stopped = false;
   #retryMs = firstRetryMs;
 
@@ -35,7 +37,7 @@ export class Heartbeat {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel();
   }
 
   async #beat(): Promise<void> {
@@ -51,7 +53,7 @@ export class Heartbeat {
       this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
     }
     if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#beat(), wait);
+    this.#cancel = this.#options.clock.after(wait, () => void this.#beat());
   }
 
   async #renew(): Promise<KubeObject> {
@@ -87,7 +89,7 @@ export class Heartbeat {
         ...current?.spec,
         holderIdentity: name,
         leaseDurationSeconds: durationSeconds,
-        renewTime: new Date().toISOString().replace(/Z$/, '000Z'),
+        renewTime: new Date(this.#options.clock.now()).toISOString().replace(/Z$/, '000Z'),
       },
     };
   }

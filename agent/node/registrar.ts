@@ -1,11 +1,13 @@
 /** The node's entry in the API: made where it is missing, its labels kept, its status written when it changes and now and then without. */
+import type {Clock} from '../../shared/clock.ts';
 import {isReason} from '../../shared/errors.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import type {ApiClient} from '../api/client.ts';
 import {defaultLabels, type NodeSpecFacts, newNode} from './node-object.ts';
 
 export interface RegistrarOptions {
-  client: ApiClient;
+  client: Pick<ApiClient, 'request'>;
+  clock: Clock;
   spec: NodeSpecFacts;
   register: boolean;
   /** The status as it is now. */
@@ -25,7 +27,7 @@ export class Registrar {
   #node: KubeObject | undefined;
   #written = '';
   #writtenAt = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel = (): void => {};
   #stopped = false;
   #retryMs = firstRetryMs;
   #running = false;
@@ -46,7 +48,7 @@ export class Registrar {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel();
   }
 
   /** Something that the status shows has changed. */
@@ -62,7 +64,7 @@ export class Registrar {
   }
 
   async #run(): Promise<void> {
-    clearTimeout(this.#timer);
+    this.#cancel();
     this.#running = true;
     let wait = this.#options.computeMs;
     try {
@@ -81,7 +83,7 @@ export class Registrar {
       this.#again = false;
       wait = 0;
     }
-    this.#timer = setTimeout(() => void this.#run(), wait);
+    this.#cancel = this.#options.clock.after(wait, () => void this.#run());
   }
 
   async #register(): Promise<void> {
@@ -116,10 +118,10 @@ export class Registrar {
   }
 
   async #report(): Promise<void> {
-    const {client, spec, reportMs} = this.#options;
+    const {client, clock, spec, reportMs} = this.#options;
     const status = await this.#options.status(this.#node?.status);
     const changed = fingerprint(status) !== this.#written;
-    if (!changed && Date.now() - this.#writtenAt < reportMs) return;
+    if (!changed && clock.now() - this.#writtenAt < reportMs) return;
     // Addresses merge by their type: a list with one more of a type would lose one.
     const body = {status: {...status, addresses: [{$patch: 'replace'}, ...(status.addresses as object[])]}};
     const answer = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}/status`, {
@@ -133,7 +135,7 @@ export class Registrar {
 
   #remember(status: Record<string, unknown>): void {
     this.#written = fingerprint(status);
-    this.#writtenAt = Date.now();
+    this.#writtenAt = this.#options.clock.now();
   }
 }
 

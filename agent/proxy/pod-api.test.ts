@@ -78,7 +78,7 @@ describe('in front of a cluster on this machine', () => {
   beforeAll(async () => {
     cluster = await startCluster({inMemory: true});
     // The node's own credential is there, and must not be shown.
-    access = {url: new URL(cluster.url), ca: cluster.caCertificate, insecure: false, token: async () => cluster.adminToken!};
+    access = {url: new URL(cluster.url), ca: cluster.caCertificate, insecure: false};
     const admin = await connect({
       credentials: {
         server: cluster.url,
@@ -311,7 +311,6 @@ describe('in front of a server with a path', () => {
     access = {
       url: new URL(`http://127.0.0.1:${(http.address() as AddressInfo).port}/prod`),
       insecure: false,
-      token: async () => 'of the node',
     };
   });
 

@@ -12,6 +12,8 @@ export interface HttpClientOptions {
   userAgent?: string;
   clock: Clock;
   random: () => number;
+  /** How long the server may be silent, where a request says nothing else. */
+  timeoutMs?: number;
   /** Asked before each request but the free ones: resolves when it may go. */
   pace?: (priority: Priority, signal?: AbortSignal) => Promise<void>;
 }
@@ -71,7 +73,7 @@ export class HttpClient extends RequestingClient {
 
   /** Any request of the server, by its path. @throws StatusError for 400 and above, and what the connection says when no answer came */
   async request<T = unknown>(method: string, path: string, options: RequestOptions = {}): Promise<T> {
-    const {query = {}, body, contentType = json, accept = json, priority = 'normal', timeoutMs, signal} = options;
+    const {query = {}, body, contentType = json, accept = json, priority = 'normal', timeoutMs = this.#options.timeoutMs, signal} = options;
     const payload = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
     const headers = {...this.#headers(accept), ...(payload && {'content-type': contentType, 'content-length': String(payload.length)})};
     const request = {method, path: withQuery(path, query), headers, body: payload, timeoutMs, signal};

@@ -18,7 +18,7 @@ export interface ConnectOptions extends CredentialOptions {
   userAgent?: string;
   /** `http`: never a WebSocket. Default `auto`. */
   watches?: 'auto' | 'http';
-  /** Asked before each request but the free ones: resolves when it may go. */
+  timeoutMs?: HttpClientOptions['timeoutMs'];
   pace?: HttpClientOptions['pace'];
   clock?: Clock;
   random?: () => number;
@@ -60,9 +60,15 @@ class NodeClient extends HttpClient implements KubeClient {
   readonly #watches: WatchSource;
 
   constructor(credentials: Credentials, options: ConnectOptions) {
-    const {userAgent, watches = 'auto', pace, clock = clientClock, random = Math.random} = options;
+    const {userAgent, watches = 'auto', timeoutMs, pace, clock = clientClock, random = Math.random} = options;
     const common = {clock, random};
-    super({connection: new HttpConnection(credentials), ...common, ...(userAgent && {userAgent}), ...(pace && {pace})});
+    super({
+      connection: new HttpConnection(credentials),
+      ...common,
+      ...(userAgent && {userAgent}),
+      ...(timeoutMs && {timeoutMs}),
+      ...(pace && {pace}),
+    });
     this.#common = common;
     this.namespace = credentials.namespace;
     this.credentials = credentials;
