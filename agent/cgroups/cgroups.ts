@@ -61,6 +61,7 @@ class Tree implements Cgroups {
   readonly #options: CgroupOptions;
   readonly #unified: boolean;
   #lastShares = '';
+  #trees: string[] | undefined;
 
   constructor(options: CgroupOptions, unified: boolean) {
     this.#options = options;
@@ -75,7 +76,7 @@ class Tree implements Cgroups {
   async prepare(pod: Pod): Promise<string> {
     const path = this.#pathOf(pod.metadata.uid, qosClass(pod));
     if (this.#options.driver === 'systemd') return sliceOf(pod.metadata.uid, qosClass(pod));
-    for (const base of this.#bases()) await this.#make(base, path);
+    await Promise.all(this.#bases().map((base) => this.#make(base, path)));
     await Promise.all(this.#settings(pod).map(([controller, files]) => this.#write(controller, path, files)));
     return join('/', this.#options.root, path);
   }
@@ -85,7 +86,10 @@ class Tree implements Cgroups {
     const paths = qos
       ? [this.#pathOf(uid, qos)]
       : (['Guaranteed', 'Burstable', 'BestEffort'] as const).map((each) => this.#pathOf(uid, each));
-    for (const base of await this.#allBases()) for (const path of paths) await removeTree(join(base, this.#options.root, path));
+    const folders = (await this.#allBases()).flatMap((base) => paths.map((path) => join(base, this.#options.root, path)));
+    const results = await Promise.allSettled(folders.map(removeTree));
+    const failed = results.find((result) => result.status === 'rejected');
+    if (failed) throw failed.reason;
   }
 
   async balance(pods: Iterable<Pod>): Promise<void> {
@@ -120,12 +124,16 @@ class Tree implements Cgroups {
   /** The runtime puts its containers into every tree there is. */
   async #allBases(): Promise<string[]> {
     if (this.#unified) return [this.#options.mount];
-    return (await readdir(this.#options.mount)).map((name) => join(this.#options.mount, name));
+    this.#trees ??= (await readdir(this.#options.mount, {withFileTypes: true}))
+      // Some have two names, the second is a link.
+      .filter((entry) => entry.isDirectory())
+      .map(({name}) => join(this.#options.mount, name));
+    return this.#trees;
   }
 
   async #make(base: string, path: string): Promise<void> {
     const whole = join(base, this.#options.root, path);
-    await mkdir(whole, {recursive: true});
+    await makeFolder(whole);
     if (!this.#unified) return;
     // Children may use a controller only where each cgroup above hands it on.
     const steps = join(this.#options.root, path).split('/').filter(Boolean);
@@ -173,8 +181,21 @@ const sliceOf = (uid: string, qos: QosClass): string => {
   return `${parent}-pod${uid.replaceAll('-', '_')}.slice`;
 };
 
+/** The folder above is mostly there: then this is one call. */
+async function makeFolder(path: string): Promise<void> {
+  try {
+    await mkdir(path);
+  } catch (error) {
+    const {code} = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') await mkdir(path, {recursive: true});
+    else if (code !== 'EEXIST') throw error;
+  }
+}
+
 /** A cgroup's files cannot be removed, only its folders, the deepest first. */
 async function removeTree(folder: string): Promise<void> {
+  // The runtime has mostly removed what was below.
+  if (await isRemoved(folder)) return;
   const entries = await readdir(folder, {withFileTypes: true}).catch(() => undefined);
   if (!entries) return;
   for (const entry of entries) if (entry.isDirectory()) await removeTree(join(folder, entry.name));
@@ -189,5 +210,14 @@ async function removeTree(folder: string): Promise<void> {
       if (code !== 'EBUSY' || attempt >= 5) throw error;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+}
+
+async function isRemoved(folder: string): Promise<boolean> {
+  try {
+    await rmdir(folder);
+    return true;
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code === 'ENOENT';
   }
 }

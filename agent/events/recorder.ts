@@ -30,6 +30,7 @@ interface Known {
   at: number;
 }
 
+const headStartMs = 25;
 const maxQueued = 250;
 const laneCount = 4;
 const maxKnown = 4096;
@@ -75,7 +76,10 @@ export class ApiRecorder implements Recorder {
     const lane = this.#lanes[laneOf(keyOf(draft))]!;
     if (lane.queue.length >= maxQueued) return;
     lane.queue.push(draft);
-    if (!lane.running) void this.#drain(lane);
+    if (lane.running) return;
+    lane.running = true;
+    // What it tells of goes on first.
+    this.#options.clock.after(headStartMs, () => void this.#drain(lane));
   }
 
   #bucketOf(about: InvolvedObject): TokenBucket {
@@ -90,7 +94,6 @@ export class ApiRecorder implements Recorder {
   }
 
   async #drain(lane: Lane): Promise<void> {
-    lane.running = true;
     for (let draft = lane.queue.shift(); draft; draft = lane.queue.shift()) {
       await this.#bucket.take();
       try {

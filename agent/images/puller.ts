@@ -41,6 +41,9 @@ export interface PullerOptions {
   bucket?: TokenBucket;
 }
 
+/** Long enough for a pod's sandbox to be made, too short for an image to be replaced unnoticed. */
+const lookCountsMs = 1000;
+const maxLooks = 100;
 const pullBackoff = {firstMs: 10_000, longestMs: 300_000};
 
 export class Puller {
@@ -48,6 +51,7 @@ export class Puller {
   readonly #backoff = new Backoff(pullBackoff);
   readonly #failedAt = new Map<string, number>();
   readonly #messages = new Map<string, string>();
+  readonly #looks = new Map<string, {at: number; answer: Promise<Image | undefined>}>();
   #queue: Promise<unknown> = Promise.resolve();
 
   constructor(options: PullerOptions) {
@@ -65,7 +69,7 @@ export class Puller {
       say('Warning', 'InspectFailed', message);
       throw new ImageError('InvalidImageName', message);
     }
-    const present = await this.#options.runtime.image(name.reference).catch((error: Error) => {
+    const present = await this.#look(name.reference).catch((error: Error) => {
       say('Warning', 'InspectFailed', `Failed to inspect image ${JSON.stringify(image)}: ${error.message}`);
       throw new ImageError(
         'ImageInspectError',
@@ -83,6 +87,35 @@ export class Puller {
       throw new ImageError('ErrImageNeverPull', message);
     }
     return this.#pull(request, name);
+  }
+
+  /** Begins to look whether it is there, for an answer that is wanted soon. */
+  lookAhead(image: string): void {
+    try {
+      this.#look(parseImage(image).reference).catch(() => {});
+    } catch {
+      // It is said when it is wanted.
+    }
+  }
+
+  /** An image was removed: what was seen of it does not count. */
+  forgetLooks(): void {
+    this.#looks.clear();
+  }
+
+  /** Pods that start together mostly want the same images: the runtime is asked once in a while for all of them. */
+  #look(reference: string): Promise<Image | undefined> {
+    const {runtime, clock} = this.#options;
+    const known = this.#looks.get(reference);
+    if (known && clock.now() - known.at < lookCountsMs) return known.answer;
+    if (this.#looks.size >= maxLooks) this.#looks.clear();
+    const look = {at: clock.now(), answer: runtime.image(reference)};
+    this.#looks.set(reference, look);
+    look.answer.then(
+      (image) => image ?? this.#looks.delete(reference),
+      () => this.#looks.delete(reference),
+    );
+    return look.answer;
   }
 
   async #pull(request: ImageRequest, name: ImageName): Promise<Image> {

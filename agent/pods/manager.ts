@@ -27,6 +27,7 @@ export interface ManagerOptions {
 }
 
 const listEveryMs = 30_000;
+const balanceAfterMs = 100;
 const keyOf = ({metadata}: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
 interface Snapshot {
@@ -42,6 +43,7 @@ export class PodManager {
   #snapshot: Snapshot | undefined;
   #listing: Promise<void> | undefined;
   #listAgain = false;
+  #balancing: (() => void) | undefined;
   #stop: (() => void)[] = [];
   /** When the runtime last answered a list, ms. */
   listedAt = 0;
@@ -69,6 +71,7 @@ export class PodManager {
 
   stop(): void {
     for (const end of this.#stop.splice(0)) end();
+    this.#balancing?.();
   }
 
   *workers(): Iterable<PodWorker> {
@@ -213,12 +216,22 @@ export class PodManager {
         .reconcile(sandboxes, containers)
         .then(() => worker.update(pod))
         .catch((error) => context.log.error(`cannot adopt ${keyOf(pod)}`, error));
-    void context.cgroups.balance(this.active()).catch((error) => context.log.warn(`cgroups: ${(error as Error).message}`));
+    this.#balanceSoon();
     return worker;
+  }
+
+  /** Once for all pods that come together. */
+  #balanceSoon(): void {
+    const {context, clock} = this.#options;
+    this.#balancing ??= clock.after(balanceAfterMs, () => {
+      this.#balancing = undefined;
+      context.cgroups.balance(this.active()).catch((error) => context.log.warn(`cgroups: ${(error as Error).message}`));
+    });
   }
 
   #gone(worker: PodWorker): void {
     this.#workers.delete(worker.uid);
+    this.#balanceSoon();
     this.#snapshot?.sandboxes.delete(worker.uid);
     this.#snapshot?.containers.delete(worker.uid);
     for (const pods of this.#desired.values()) if (pods.get(worker.uid)?.metadata.deletionTimestamp) pods.delete(worker.uid);

@@ -4,6 +4,7 @@ import {join} from 'node:path';
 import type {SandboxConfig} from '../runtime/runtime.ts';
 import {sandboxConfig} from './configs.ts';
 import type {PodContext} from './context.ts';
+import {logDirectory} from './names.ts';
 import {dnsConfigOf, hostsFile, hostsFileOfHost} from './network-files.ts';
 import type {SandboxView} from './plan.ts';
 import type {Pod} from './pod.ts';
@@ -14,13 +15,13 @@ type Warn = (reason: string, message: string) => void;
 /** Again for a sandbox that is there gives what it was made with: containers are created against it. */
 export async function configureSandbox(context: PodContext, pod: Pod, attempt: number, warn: Warn): Promise<SandboxConfig> {
   const {settings, cgroups} = context;
-  const dnsSettings = await settings.dns();
+  const [dnsSettings, cgroupParent] = await Promise.all([settings.dns(), cgroups.prepare(pod)]);
   const {warnings, ...dns} = dnsConfigOf(pod, dnsSettings);
   for (const [reason, message] of warnings) warn(reason, message);
   return sandboxConfig(pod, {
     attempt,
     dns,
-    cgroupParent: await cgroups.prepare(pod),
+    cgroupParent,
     logRoot: settings.logRoot,
     clusterDomain: dnsSettings.clusterDomain,
     security: settings.security,
@@ -36,8 +37,10 @@ export async function makeSandbox(
   const {runtime, settings, volumes} = context;
   const {spec, metadata} = pod;
   const handler = spec.runtimeClassName ? await context.runtimeHandler(spec.runtimeClassName) : '';
-  const config = await configureSandbox(context, pod, attempt, warn);
-  await mkdir(config.logDirectory, {recursive: true, mode: 0o755});
+  const [config] = await Promise.all([
+    configureSandbox(context, pod, attempt, warn),
+    mkdir(logDirectory(settings.logRoot, metadata), {recursive: true, mode: 0o755}),
+  ]);
   const id = await runtime.runSandbox(config, handler);
   const ips = spec.hostNetwork ? [] : ((await runtime.sandboxStatus(id))?.ips ?? []);
   const hosts = spec.hostNetwork

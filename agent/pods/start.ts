@@ -63,9 +63,11 @@ export async function startContainer(context: PodContext, start: Start, input: S
 
   let id: string;
   try {
-    const config = await configOf(context, start, image, input);
+    const [config] = await Promise.all([
+      configOf(context, start, image, input),
+      mkdir(join(logDirectory(context.settings.logRoot, pod.metadata), container.name), {recursive: true}),
+    ]);
     signal.throwIfAborted();
-    await mkdir(join(logDirectory(context.settings.logRoot, pod.metadata), container.name), {recursive: true});
     id = await runtime.createContainer(sandbox.id, config, input.sandboxConfig);
     view.add({
       id,

@@ -1,5 +1,5 @@
 /** What a container leaves to be read after its end: a file of its own, or the end of its log when it failed. */
-import {open} from 'node:fs/promises';
+import {open, stat} from 'node:fs/promises';
 
 const maxFileBytes = 4096;
 const maxLogBytes = 2048;
@@ -29,6 +29,8 @@ function contentOf(line: string): string {
 }
 
 async function endOf(path: string, bytes: number): Promise<string> {
+  // Most containers leave nothing: then one look at it is enough.
+  if ((await stat(path)).size === 0) return '';
   const file = await open(path);
   try {
     const {size} = await file.stat();

@@ -75,7 +75,8 @@ export class PodView implements Observed {
 
   add(instance: Instance): void {
     const list = [...(this.instances.get(instance.name) ?? []).filter(({id}) => id !== instance.id), instance];
-    list.sort((a, b) => b.status.createdAt - a.status.createdAt || b.status.metadata.attempt - a.status.metadata.attempt);
+    // By count, not by time: the clock may have been set back between two of them.
+    list.sort((a, b) => b.notes.restarts - a.notes.restarts || b.status.createdAt - a.status.createdAt);
     this.instances.set(instance.name, list);
   }
 

@@ -79,10 +79,9 @@ export class Volumes {
 
   /** Unmounts all of a pod's volumes and removes what they held; hostPaths stay. */
   async teardown(uid: string): Promise<void> {
-    await this.#unmount(uid);
-    await rm(join(this.#options.memory, uid), {recursive: true, force: true});
-    await rm(join(this.folderOf(uid), 'volumes'), {recursive: true, force: true});
-    await rm(join(this.folderOf(uid), 'subpaths'), {recursive: true, force: true});
+    const folders = await this.#foldersOf(uid);
+    if (folders.length > 0) await this.#unmount(uid);
+    await Promise.all([join(this.#options.memory, uid), ...folders].map((folder) => rm(folder, {recursive: true, force: true})));
   }
 
   /** All that is left of a pod. */
@@ -101,11 +100,14 @@ export class Volumes {
     return usedBytes(this.#pathOf(pod, volume));
   }
 
+  /** In which something can be mounted: most pods have none, and the table of mounts is long on a full node. */
+  async #foldersOf(uid: string): Promise<string[]> {
+    const entries: string[] = await readdir(this.folderOf(uid)).catch(() => []);
+    return ['volumes', 'subpaths'].filter((name) => entries.includes(name)).map((name) => join(this.folderOf(uid), name));
+  }
+
   async #unmount(uid: string): Promise<void> {
     const {mounter} = this.#options;
-    // The table of mounts is long on a full node; most pods have none.
-    const folders: string[] = await readdir(this.folderOf(uid)).catch(() => []);
-    if (!folders.includes('volumes') && !folders.includes('subpaths')) return;
     const points = await mounter.below(this.folderOf(uid));
     if (points.length === 0) return;
     for (const point of points) await mounter.unmount(point);

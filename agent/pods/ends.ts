@@ -1,0 +1,123 @@
+/** How a pod's containers end: killed by us or by themselves, what they leave to be read, and which of the dead are kept. */
+import {rm} from 'node:fs/promises';
+import {join} from 'node:path';
+import {Kill} from './kill.ts';
+import {logDirectory} from './names.ts';
+import {hasExited, type Instance, isRunning} from './plan.ts';
+import {isSidecar} from './pod.ts';
+import {messageFileOf} from './start.ts';
+import type {Subject} from './subject.ts';
+import {terminationMessage} from './termination-message.ts';
+
+/** The runtime tells of an exit before its own answer shows it. */
+const looksMs = [5, 10, 20, 40, 80, 160, 320, 640, 1000];
+
+export class Ends {
+  readonly #subject: Subject;
+  readonly #changed: () => void;
+  readonly #kills = new Map<string, Kill>();
+  /** Termination messages by container id. */
+  readonly messages = new Map<string, string>();
+
+  constructor(subject: Subject, changed: () => void) {
+    this.#subject = subject;
+    this.#changed = changed;
+  }
+
+  isKilling(id: string): boolean {
+    return this.#kills.has(id);
+  }
+
+  /** A second time with less grace shortens the first. */
+  kill(instance: Instance, message: string, graceSeconds: number): Kill {
+    const known = this.#kills.get(instance.id);
+    if (known) {
+      known.shorten(graceSeconds);
+      return known;
+    }
+    const {context, pod, view} = this.#subject;
+    const ip = view.sandboxes[0]?.ips[0] ?? context.hostIps()[0];
+    const kill = new Kill(context, pod, instance, ip, message, graceSeconds, () => this.#settle(instance.id));
+    this.#kills.set(instance.id, kill);
+    return kill;
+  }
+
+  shorten(graceSeconds: number): void {
+    for (const kill of this.#kills.values()) kill.shorten(graceSeconds);
+  }
+
+  async #settle(id: string): Promise<void> {
+    const {view} = this.#subject;
+    await view.refresh(id).catch(() => {});
+    this.#kills.delete(id);
+    await this.note(view.find(id));
+    this.#changed();
+  }
+
+  /** The runtime says so; its own answers may lag. Whether there is anything new to say. */
+  async exited(id: string): Promise<boolean> {
+    const {view} = this.#subject;
+    // Who kills it looks as soon as the runtime has answered.
+    if (this.#kills.get(id)?.isStopping) return false;
+    for (const delay of looksMs) {
+      await view.refresh(id).catch(() => {});
+      if (!isRunning(view.find(id))) break;
+      await new Promise((resolve) => setTimeout(resolve, delay));
+    }
+    await this.note(view.find(id));
+    this.#kills.get(id)?.ended();
+    return true;
+  }
+
+  /** What it left behind is read before it can be removed. */
+  async note(instance: Instance | undefined): Promise<void> {
+    if (!hasExited(instance)) return;
+    const {context, pod, uid} = this.#subject;
+    context.prober.forget(instance.id);
+    if (this.messages.has(instance.id)) return;
+    const file = messageFileOf(context.volumes.folderOf(uid), instance.name, instance.notes.restarts);
+    const log = join(logDirectory(context.settings.logRoot, pod.metadata), instance.name, `${instance.notes.restarts}.log`);
+    this.messages.set(instance.id, await terminationMessage(file, instance.notes.messagePolicy, instance.status.exitCode, log));
+  }
+
+  /** App containers at once, then sidecars one by one, the last to start first. All have the same end of their grace. */
+  async stopAll(graceSeconds: number): Promise<void> {
+    const {context, pod, view} = this.#subject;
+    const deadline = context.clock.now() + graceSeconds * 1000;
+    const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map(({name}) => name);
+    const stop = (which: (instance: Instance) => boolean, seconds: number) =>
+      Promise.all(
+        view
+          .running()
+          .filter(which)
+          .map((instance) => this.kill(instance, `Stopping container ${instance.name}`, seconds).done),
+      );
+    await stop(({name}) => !sidecars.includes(name), graceSeconds);
+    for (const name of sidecars.reverse()) {
+      const left = Math.max(graceSeconds > 0 ? 1 : 0, (deadline - context.clock.now()) / 1000);
+      await stop((instance) => instance.name === name, left);
+    }
+    // A kill that was under way before may still be settling what it saw.
+    await Promise.all([...this.#kills.values()].map(({done}) => done));
+  }
+
+  /** Of each container the last that ended is kept, for its log. */
+  async dropOld(name: string): Promise<void> {
+    const {context, view} = this.#subject;
+    const ended = (view.instances.get(name) ?? []).slice(1).filter((instance) => !isRunning(instance));
+    for (const instance of ended.slice(Math.max(0, context.settings.maxDeadPerContainer))) await this.remove(instance);
+  }
+
+  async remove(instance: Instance): Promise<void> {
+    const {context, pod, view} = this.#subject;
+    try {
+      await context.runtime.removeContainer(instance.id);
+      view.forget(instance.id);
+      this.messages.delete(instance.id);
+      const folder = join(logDirectory(context.settings.logRoot, pod.metadata), instance.name);
+      await rm(join(folder, `${instance.notes.restarts}.log`), {force: true});
+    } catch (error) {
+      context.log.warn(`cannot remove container ${instance.id}: ${(error as Error).message}`);
+    }
+  }
+}
