@@ -76,7 +76,7 @@ export async function loadOrCreatePki(options: PkiOptions): Promise<Pki> {
 
   let admin = await files?.pair('admin');
   if (!admin || !issuedBy(ca, admin) || expiresBefore(admin, now + renewBeforeMs)) {
-    admin = await makeLeaf(ca, {commonName: adminName, organization: 'system:masters', usage: 'client'}, now);
+    admin = await makeLeaf(ca, {commonName: adminName, organizations: ['system:masters'], usage: 'client'}, now);
     await files?.write('admin', admin);
   }
 
@@ -87,6 +87,10 @@ export async function loadOrCreatePki(options: PkiOptions): Promise<Pki> {
   }
   return {ca, serving: serving!, admin, serviceAccountKey};
 }
+
+/** A client certificate for any user, as long-lived as the admin's. */
+export const issueClient = (ca: KeyPair, user: {name: string; groups?: readonly string[]}, now = Date.now()): Promise<KeyPair> =>
+  makeLeaf(ca, {commonName: user.name, organizations: user.groups ?? [], usage: 'client'}, now);
 
 class Folder {
   readonly #path: string;
@@ -185,7 +189,7 @@ function covers(pair: KeyPair, names: readonly string[]): boolean {
 
 interface Leaf {
   commonName: string;
-  organization?: string;
+  organizations?: readonly string[];
   names?: readonly string[];
   usage: 'server' | 'client';
 }
@@ -206,7 +210,7 @@ async function makeLeaf(ca: KeyPair, leaf: Leaf, now: number): Promise<KeyPair> 
   ];
   const certificate = await library.X509CertificateGenerator.create({
     serialNumber: serialNumber(),
-    subject: [...(leaf.organization ? [{O: [leaf.organization]}] : []), {CN: [leaf.commonName]}],
+    subject: [...(leaf.organizations ?? []).map((organization) => ({O: [organization]})), {CN: [leaf.commonName]}],
     issuer: issuer.subject,
     notBefore: new Date(now - backdateMs),
     notAfter: new Date(Math.min(now + leafLifetimeMs, issuer.notAfter.getTime())),

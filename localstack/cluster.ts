@@ -9,7 +9,7 @@ import {join, resolve} from 'node:path';
 import type {Api, ApiOptions, Log} from '../shared/api.ts';
 import {mastersGroup, type UserInfo} from '../shared/auth/user.ts';
 import type {Store} from '../shared/storage/contract.ts';
-import {adminName, defaultNames, loadOrCreatePki, type Pki} from './certificates.ts';
+import {adminName, defaultNames, issueClient, loadOrCreatePki, type Pki} from './certificates.ts';
 import {type Gateway, openGateway} from './gateway/gateway.ts';
 import {watchSocketPath} from './gateway/upgrade.ts';
 import {kubeconfigText, writePrivately} from './kubeconfig.ts';
@@ -62,8 +62,12 @@ export interface Cluster {
   readonly kubeconfigPath?: string;
   /** PEM. */
   readonly caCertificate: string;
+  /** PEM, of whoever signs client certificates. */
+  readonly clientCaCertificate: string;
   readonly adminToken?: string;
   readonly api: Api;
+  /** A kubeconfig for another user: a client certificate from the cluster's CA, good for a year. */
+  kubeconfigFor(user: {name: string; groups?: readonly string[]}): Promise<string>;
   /** An independent cluster in memory with the same content, on a port of its own. */
   fork(): Promise<Cluster>;
   /** readyz fails from now on; everything else goes on. */
@@ -180,6 +184,7 @@ class RunningCluster implements Cluster {
   readonly kubeconfig: string;
   readonly kubeconfigPath?: string;
   readonly caCertificate: string;
+  readonly clientCaCertificate: string;
   readonly adminToken?: string;
   readonly api: Api;
   readonly #parts: Parts;
@@ -201,8 +206,13 @@ class RunningCluster implements Cluster {
     this.port = running.gateway.port;
     this.kubeconfig = running.kubeconfig;
     this.caCertificate = running.caCertificate;
+    this.clientCaCertificate = pki.ca.certificate;
     if (kubeconfigPath !== undefined) this.kubeconfigPath = kubeconfigPath;
     if (running.adminToken !== undefined) this.adminToken = running.adminToken;
+  }
+
+  async kubeconfigFor(user: {name: string; groups?: readonly string[]}): Promise<string> {
+    return kubeconfigText(this.url, this.caCertificate, await issueClient(this.#pki.ca, user), user.name);
   }
 
   async fork(): Promise<Cluster> {

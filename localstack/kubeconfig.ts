@@ -7,7 +7,8 @@ export const contextName = 'clusterless';
 
 const base64 = (pem: string): string => Buffer.from(pem).toString('base64');
 
-export function kubeconfigText(server: string, caCertificate: string, admin: KeyPair): string {
+export function kubeconfigText(server: string, caCertificate: string, client: KeyPair, user = `${contextName}-admin`): string {
+  const quoted = /^[\w-]+$/.test(user) ? user : JSON.stringify(user);
   return `apiVersion: v1
 kind: Config
 clusters:
@@ -16,15 +17,15 @@ clusters:
     server: ${server}
     certificate-authority-data: ${base64(caCertificate)}
 users:
-- name: ${contextName}-admin
+- name: ${quoted}
   user:
-    client-certificate-data: ${base64(admin.certificate)}
-    client-key-data: ${base64(admin.key)}
+    client-certificate-data: ${base64(client.certificate)}
+    client-key-data: ${base64(client.key)}
 contexts:
 - name: ${contextName}
   context:
     cluster: ${contextName}
-    user: ${contextName}-admin
+    user: ${quoted}
 current-context: ${contextName}
 `;
 }

@@ -10,7 +10,7 @@ export function help(): string {
     const rows = flags.filter((flag) => flag.section === section).map(row);
     return `${section[0]!.toUpperCase()}${section.slice(1)}:\n\n${rows.join('\n')}\n`;
   });
-  return `nodeagent runs the pods of a node: those of the API server (--clusterconfig), of files (--pod-manifest-path) and of an URL (--manifest-url).\n\nUsage:\n  nodeagent [flags]\n\n${parts.join('\n')}\n(D) deprecated: better set in the file of --config.  (-) has no effect in this version when set to anything but its default.\n`;
+  return `nodeagent runs the pods of a node: those of the API server (--clusterconfig), of files (--pod-manifest-path) and of an URL (--manifest-url).\n\nUsage:\n  nodeagent [flags]\n  nodeagent check|install|uninstall|cleanup [flags]\n\n${parts.join('\n')}\n(D) deprecated: better set in the file of --config.  (-) has no effect in this version when set to anything but its default.\n`;
 }
 
 function row(flag: Flag): string {

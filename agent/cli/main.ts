@@ -16,6 +16,13 @@ const misuse = 255;
 export const version = '1.36.3';
 
 export async function main(argv: readonly string[]): Promise<void> {
+  if (argv[0] && !argv[0].startsWith('-')) {
+    const code = await (await import('../install/commands.ts')).runCommand(argv);
+    if (code !== undefined) {
+      process.exitCode = code;
+      return;
+    }
+  }
   const {values, errors, warnings} = parseArguments(argv);
   if (values.get('help') === true) return void process.stdout.write(help());
   const asked = values.get('version');
@@ -67,6 +74,8 @@ async function run(settings: Settings): Promise<void> {
     };
     process.once('SIGTERM', () => stop('SIGTERM'));
     process.once('SIGINT', () => stop('SIGINT'));
+    // Started with a channel to its parent: without that one nobody would end it.
+    process.once('disconnect', () => stop('its parent is gone'));
   } catch (error) {
     log.error('cannot start', error);
     process.exitCode = misuse;

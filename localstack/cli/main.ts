@@ -4,6 +4,7 @@ import {kubernetesVersion, version} from '../version.ts';
 import {explain, Refusal} from './fail.ts';
 import type {UpFlags} from './up.ts';
 import {
+  append,
   cidrs,
   collect,
   duration,
@@ -12,6 +13,7 @@ import {
   httpUrl,
   issuer,
   listenAddress,
+  nodeName,
   portRange,
   positiveDuration,
   previousMinor,
@@ -92,6 +94,15 @@ export function program(): Command {
         .choices(['auto', 'off'])
         .default('auto'),
     )
+    .addOption(
+      new Option('--node [name]', "also run a node here, on the container runtime of this machine (default name: the machine's)").argParser(
+        nodeName,
+      ),
+    )
+    .option('--node-runtime <socket>', "the runtime's socket (default: containerd's or CRI-O's usual one)")
+    .option('--node-cni', 'write a network for pods to /etc/cni/net.d where the runtime has none')
+    .option('--keep-pods', 'let pods run on when this ends')
+    .addOption(new Option('--node-flag <flag>', 'one more flag for nodeagent; may be repeated').default([], 'none').argParser(append))
     .addOption(new Option('-v, --v <level>', 'verbosity of the log').default(0).argParser(verbosity))
     .addOption(new Option('--logging-format <format>', 'of the log on stderr').default('text').choices(['text', 'json']))
     .action(async (flags: UpFlags) => {

@@ -14,7 +14,9 @@ export async function reset(flags: {data: string; yes?: boolean}): Promise<void>
     process.stdout.write(`nothing to reset: ${data} does not exist\n`);
     return;
   }
-  if (!flags.yes) await confirm(`remove the store, certificates and kubeconfig in ${data}? [y/N] `);
+  if (!flags.yes) await confirm(`remove the store, certificates and kubeconfig in ${data}, and the pods of its node? [y/N] `);
+  // First, while what is there says where everything is.
+  await new (await import('../node/node-files.ts')).NodeFiles(data).cleanUp((line) => void process.stdout.write(`${line}\n`));
   await resetData(data);
   process.stdout.write(`reset ${data}\n`);
 }

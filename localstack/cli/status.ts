@@ -1,5 +1,6 @@
 /** `clusterless status`: is it there, is it well, what does it hold. Exits with 3 when nothing runs, as service managers do. */
 import {resolve} from 'node:path';
+import type {KubeObject} from '../../shared/object.ts';
 import {Refusal} from './fail.ts';
 import {connect} from './remote.ts';
 import {readServerFile} from './server-file.ts';
@@ -10,10 +11,22 @@ export async function status(flags: {data: string; output: 'text' | 'json'}): Pr
   if (!server) throw new Refusal(`no server runs over ${data}`, 3);
   const remote = await connect({data});
   try {
-    const [ready, metrics] = await Promise.all([remote.once('GET', '/readyz?verbose'), remote.once('GET', '/metrics')]);
+    const [ready, metrics, found] = await Promise.all([
+      remote.once('GET', '/readyz?verbose'),
+      remote.once('GET', '/metrics'),
+      remote.once('GET', '/api/v1/nodes'),
+    ]);
+    const nodes = found.status === 200 ? (JSON.parse(found.text) as {items: KubeObject[]}).items.map(nodeFacts) : [];
     const objects = metrics.status === 200 ? storedObjects(metrics.text) : [];
     const failing = ready.text.split('\n').filter((line) => line.startsWith('[-]'));
-    const facts = {...server, data, ready: ready.status === 200, failing, objects: objects.reduce((sum, [, count]) => sum + count, 0)};
+    const facts = {
+      ...server,
+      data,
+      ready: ready.status === 200,
+      failing,
+      objects: objects.reduce((sum, [, count]) => sum + count, 0),
+      nodes,
+    };
     if (flags.output === 'json') process.stdout.write(`${JSON.stringify({...facts, byResource: Object.fromEntries(objects)})}\n`);
     else {
       const rows: [string, string][] = [
@@ -33,6 +46,10 @@ export async function status(flags: {data: string; output: 'text' | 'json'}): Pr
               : ''
           }`,
         ],
+        ...nodes.map(({name, ready, message, agent, runtime}): [string, string] => [
+          'node',
+          [name, ready ? 'ready' : `not ready${message && ` (${message})`}`, agent, runtime].filter(Boolean).join(', '),
+        ]),
       ];
       process.stdout.write(rows.map(([name, value]) => `${`${name}:`.padEnd(12)}${value}\n`).join(''));
     }
@@ -40,6 +57,21 @@ export async function status(flags: {data: string; output: 'text' | 'json'}): Pr
   } finally {
     remote.close();
   }
+}
+
+interface NodeFacts {
+  name: string;
+  ready: boolean;
+  message: string;
+  agent: string;
+  runtime: string;
+}
+
+function nodeFacts({metadata, status = {}}: KubeObject): NodeFacts {
+  const condition = status.conditions?.find(({type}: {type: string}) => type === 'Ready');
+  const {kubeletVersion = '', containerRuntimeVersion = ''} = status.nodeInfo ?? {};
+  const message = condition?.message ?? 'it has not said how it is';
+  return {name: metadata.name!, ready: condition?.status === 'True', message, agent: kubeletVersion, runtime: containerRuntimeVersion};
 }
 
 /** Most numerous first. */

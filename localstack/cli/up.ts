@@ -2,6 +2,7 @@
 import {join, resolve} from 'node:path';
 import type {Log} from '../../shared/api.ts';
 import type {Cluster, ClusterOptions} from '../cluster.ts';
+import type {LocalNode} from '../node/node.ts';
 import {version} from '../version.ts';
 import {explain, Refusal} from './fail.ts';
 import {collectWhenIdle} from './idle-memory.ts';
@@ -30,6 +31,12 @@ export interface UpFlags {
   tlsPrivateKeyFile?: string;
   tlsSan: string[];
   binder: 'auto' | 'off';
+  /** True: named as the machine is. */
+  node?: string | true;
+  nodeRuntime?: string;
+  nodeCni?: boolean;
+  nodeFlag: string[];
+  keepPods?: boolean;
   v: number;
   loggingFormat: LoggingFormat;
 }
@@ -47,7 +54,9 @@ export async function up(flags: UpFlags, start: (options: ClusterOptions) => Pro
   // Ended by signals from the first moment on: a start that hangs must be as easy to end as a server that runs.
   const signals = new Signals();
 
-  if (flags.inMemory) await refuseHeld(data);
+  // Whoever serves this folder may have a node as well.
+  if (flags.inMemory || flags.node) await refuseHeld(data);
+  const node = await prepareNode(flags, data, log);
   const cluster = await start(await optionsOf(flags, data, kubeconfig, log)).catch(async (error: unknown) => {
     const line = explain(error, data);
     if (line === undefined) throw error;
@@ -60,14 +69,38 @@ export async function up(flags: UpFlags, start: (options: ClusterOptions) => Pro
   process.stdout.write(`ready ${cluster.url} kubeconfig=${kubeconfig} in ${Math.round(performance.now())} ms\n`);
   collectWhenIdle();
   process.on('unhandledRejection', (error) => log.error({err: error}, 'a task failed that nobody waited for'));
+  await node?.start(cluster, (line) => void process.stdout.write(`${line}\n`));
 
   const signal = await signals.first;
   log.info({signal, delayMs: flags.shutdownDelayDuration}, 'shutting down');
+  await node?.stop();
   cluster.drain();
   if (flags.shutdownDelayDuration > 0) await new Promise((resolve) => setTimeout(resolve, flags.shutdownDelayDuration));
   await cluster.close({graceMs});
   await removeServerFile(data);
   process.exit(0);
+}
+
+/** @throws Refusal that says what the machine lacks */
+async function prepareNode(flags: UpFlags, data: string, log: Log): Promise<LocalNode | undefined> {
+  const {node, nodeRuntime, nodeCni, nodeFlag, keepPods} = flags;
+  if (!node) {
+    if (nodeRuntime !== undefined || nodeCni || nodeFlag.length > 0 || keepPods)
+      throw new Refusal('--node-runtime, --node-cni, --node-flag and --keep-pods need --node');
+    return undefined;
+  }
+  return (await import('../node/node.ts')).LocalNode.prepare({
+    data,
+    ...(typeof node === 'string' && {name: node}),
+    ...(nodeRuntime !== undefined && {endpoint: nodeRuntime}),
+    cni: nodeCni ?? false,
+    keepPods: keepPods ?? false,
+    inMemory: flags.inMemory ?? false,
+    flags: nodeFlag,
+    loggingFormat: flags.loggingFormat,
+    verbosity: flags.v,
+    log,
+  });
 }
 
 /** A cluster in memory opens no store that would be held; it must not write its kubeconfig over that of one that runs. */

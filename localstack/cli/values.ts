@@ -70,6 +70,16 @@ export function verbosity(text: string): number {
 /** Flags that may be repeated, and hold commas. */
 export const collect = (text: string, before: string[]): string[] => [...before, ...text.split(',').filter(Boolean)];
 
+/** Flags that may be repeated, and hold anything. */
+export const append = (text: string, before: string[]): string[] => [...before, text];
+
+/** What a node may be named: a DNS subdomain. */
+export function nodeName(text: string): string {
+  if (text.length > 253 || !/^[a-z\d](?:[-a-z\d]*[a-z\d])?(?:\.[a-z\d](?:[-a-z\d]*[a-z\d])?)*$/.test(text))
+    throw new InvalidArgumentError('Not a name such as node-1: lower case letters, digits, "-" and ".".');
+  return text;
+}
+
 /** A name or address that a certificate can hold, a leading wildcard included. */
 export function serverNames(text: string, before: string[]): string[] {
   const names = collect(text, before);
