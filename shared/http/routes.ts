@@ -49,6 +49,23 @@ export const routes = [
   },
   {verb: 'connect', method: '*', path: '/api/{version}/{resource}/{name}/proxy', function: 'connect', streams: true},
   {verb: 'connect', method: '*', path: '/api/{version}/{resource}/{name}/proxy/{path+}', function: 'connect', streams: true},
+  // Figures that the nodes' agents are asked for.
+  {verb: 'list', method: 'GET', path: '/apis/metrics.k8s.io/{version}/{resource}', function: 'connect', streams: true},
+  {verb: 'get', method: 'GET', path: '/apis/metrics.k8s.io/{version}/{resource}/{name}', function: 'connect', streams: true},
+  {
+    verb: 'list',
+    method: 'GET',
+    path: '/apis/metrics.k8s.io/{version}/namespaces/{namespace}/{resource}',
+    function: 'connect',
+    streams: true,
+  },
+  {
+    verb: 'get',
+    method: 'GET',
+    path: '/apis/metrics.k8s.io/{version}/namespaces/{namespace}/{resource}/{name}',
+    function: 'connect',
+    streams: true,
+  },
   // Kinds that are asked, not kept.
   {verb: 'create', method: 'POST', path: '/apis/authentication.k8s.io/{version}/{resource}', function: 'review'},
   {verb: 'create', method: 'POST', path: '/apis/authorization.k8s.io/{version}/{resource}', function: 'review'},

@@ -43,6 +43,7 @@ import {serviceAccountTable} from './core/serviceaccount.table.ts';
 import {endpointSliceTable} from './discovery/endpointslice.table.ts';
 import {flowSchemaTable} from './flowcontrol/flowschema.table.ts';
 import {priorityLevelConfigurationTable} from './flowcontrol/prioritylevelconfiguration.table.ts';
+import {nodeMetricsTable, podMetricsTable} from './metrics/metrics.table.ts';
 import {ingressTable} from './networking/ingress.table.ts';
 import {ingressClassTable} from './networking/ingressclass.table.ts';
 import {ipAddressTable} from './networking/ipaddress.table.ts';
@@ -130,6 +131,10 @@ export const tables: Readonly<Record<string, Readonly<Record<string, KindTable>>
   },
   'internal.apiserver.k8s.io': {
     StorageVersion: storageVersionTable,
+  },
+  'metrics.k8s.io': {
+    NodeMetrics: nodeMetricsTable,
+    PodMetrics: podMetricsTable,
   },
   'networking.k8s.io': {
     Ingress: ingressTable,

@@ -42,7 +42,7 @@ function verbOf({info, resource}: RequestContext): ResourceVerb {
   // It was authorized as what the path says, so it must not become what the method says.
   if (info.marker === 'proxy') throw notFoundPath();
   if (info.marker === 'watch') {
-    if (parts.length > 2) throw notFoundPath();
+    if (parts.length > 2 || !resource.verbs.includes('watch')) throw notFoundPath();
     if (method !== 'GET') throw notAllowed();
     return isCollection ? 'watch' : 'watchOne';
   }
@@ -60,7 +60,7 @@ function verbOf({info, resource}: RequestContext): ResourceVerb {
   }
   if (parts.length === 2) {
     const verb = objectVerbs[method];
-    if (!verb || !resource.verbs.includes(verb)) throw resource.virtual ? notFoundPath() : notAllowed();
+    if (!verb || !resource.verbs.includes(verb)) throw resource.verbs.includes('get') ? notAllowed() : notFoundPath();
     return verb;
   }
   const described = resource.subresources[sub];

@@ -1,6 +1,7 @@
 /** Every handler: a total map, so that a verb without one does not compile. Each function has the part in ./served that it is named after. */
 import type {Handler} from './context.ts';
 import type {ResourceVerb} from './dispatch.ts';
+import {metricsGroup} from './figures/metrics.ts';
 import {connecting} from './served/connect.ts';
 import {creating} from './served/create.ts';
 import {deleting} from './served/delete.ts';
@@ -16,6 +17,12 @@ const createOrReview: Handler = (context) => {
   return virtual && resource !== 'bindings' ? reviewing.create(context) : creating.create(context);
 };
 
+/** Figures of nodes are read where the way to nodes is. */
+const measuredOr =
+  (asked: Handler, stored: Handler): Handler =>
+  (context) =>
+    (context.resource.group === metricsGroup ? asked : stored)(context);
+
 export const handlers: Record<ResourceVerb, Handler> = {
   ...creating,
   create: createOrReview,
@@ -26,4 +33,6 @@ export const handlers: Record<ResourceVerb, Handler> = {
   ...deleting,
   ...deletingCollections,
   ...connecting,
+  get: measuredOr(connecting.get, getting.get),
+  list: measuredOr(connecting.list, listing.list),
 };

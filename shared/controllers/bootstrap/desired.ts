@@ -38,7 +38,16 @@ const path = (groupVersion: string, resource: string, namespace?: string): Resou
 /** In the order in which they must exist: a later stage needs the namespaces of the first. */
 export function desiredStages(options: BootstrapOptions, now: number): Desired[][] {
   return [
-    [...namespaces(), ...roles(), ...roleBindings(), ...flowControl(), ...priorityClasses(), ...apiServices(), serviceRange(options)],
+    [
+      ...namespaces(),
+      ...roles(),
+      ...roleBindings(),
+      ...flowControl(),
+      ...priorityClasses(),
+      ...apiServices(),
+      metricsService(),
+      serviceRange(options),
+    ],
     [...namespacedRoles(), ...namespacedRoleBindings(), ...kubernetesService(options), ...configMaps(options, now)],
   ];
 }
@@ -152,6 +161,18 @@ const apiServices = (): Desired[] =>
     },
     reconcile: keepSpec,
   }));
+
+/** Served from the nodes' agents, until an administrator has another server say it. */
+const metricsService = (): Desired => ({
+  path: path(registrationVersion, 'apiservices'),
+  object: {
+    kind: 'APIService',
+    apiVersion: registrationVersion,
+    metadata: {name: 'v1beta1.metrics.k8s.io'},
+    spec: {group: 'metrics.k8s.io', version: 'v1beta1', groupPriorityMinimum: 100, versionPriority: 100},
+  },
+  reconcile: keepOnce,
+});
 
 const networkingVersion = 'networking.k8s.io/v1';
 

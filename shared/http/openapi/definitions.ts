@@ -27,6 +27,7 @@ function packageOf(scope: string): string {
   if (machinery[scope]) return machinery[scope];
   if (scope.startsWith('apiextensions/')) return `io.k8s.apiextensions-apiserver.pkg.apis.${scope.replace('/', '.')}`;
   if (scope.startsWith('apiregistration/')) return `io.k8s.kube-aggregator.pkg.apis.${scope.replace('/', '.')}`;
+  if (scope.startsWith('metrics/')) return `io.k8s.metrics.pkg.apis.${scope.replace('/', '.')}`;
   return `io.k8s.api.${scope.replace('/', '.')}`;
 }
 

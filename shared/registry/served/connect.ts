@@ -1,5 +1,6 @@
-/** What the function `connect` serves. */
+/** What the function `connect` serves: what the nodes say, be it bytes or figures. */
 import type {Handler} from '../context.ts';
+import {getMetrics, listMetrics} from '../figures/metrics.ts';
 import {connect} from '../subresources/connect.ts';
 
-export const connecting = {connect} satisfies Record<string, Handler>;
+export const connecting = {connect, get: getMetrics, list: listMetrics} satisfies Record<string, Handler>;
