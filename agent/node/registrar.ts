@@ -60,7 +60,10 @@ export class Registrar {
   /** Seen by a watch. */
   seen(node: KubeObject | undefined): void {
     this.#node = node;
-    if (!node) this.touch();
+    const isSilent = node?.status?.conditions?.some(({reason}: {reason?: string}) => reason === 'NodeStatusUnknown');
+    // Somebody has not heard of us for too long: it is written anew, though nothing has changed.
+    if (isSilent) this.#written = '';
+    if (!node || isSilent) this.touch();
   }
 
   async #run(): Promise<void> {

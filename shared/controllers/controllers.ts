@@ -4,6 +4,7 @@ import type {Assembly} from '../assemble.ts';
 import type {Client} from '../client/client.ts';
 import type {HealthState} from '../http/health.ts';
 import {Binder} from './binder/binder.ts';
+import {NodeSilence} from './binder/node-silence.ts';
 import {NodeTaints} from './binder/node-taints.ts';
 import {bootstrap} from './bootstrap/bootstrap.ts';
 import {FlowSchemaController} from './flow-schemas.ts';
@@ -24,7 +25,7 @@ export class Controllers {
   readonly #repair: ServiceRepair;
   readonly #follower: ConfigurationFollower;
   /** Until a scheduler and a node lifecycle controller come. */
-  readonly #placing: readonly (Binder | NodeTaints)[];
+  readonly #placing: readonly (Binder | NodeSilence | NodeTaints)[];
   readonly #startedAt: number;
   #stopBootstrap: (() => Promise<void>) | undefined;
   #started = false;
@@ -47,7 +48,7 @@ export class Controllers {
     });
     this.#repair = new ServiceRepair({allocator: machine.allocator, caches: machine.caches, clock: machine.clock, log});
     this.#follower = new ConfigurationFollower(machine);
-    this.#placing = options.options.binder ? [new NodeTaints(common), new Binder(common)] : [];
+    this.#placing = options.options.binder ? [new NodeSilence(common), new NodeTaints(common), new Binder(common)] : [];
     this.#startedAt = machine.clock.now();
   }
 

@@ -322,3 +322,49 @@ test('a node loses the taint it was born with when it is ready, and gets others 
   await say('one', 'Unknown', {pods: '1'});
   expect(await taintsWhen(2)).toMatchObject([{key: 'mine'}, {key: 'node.kubernetes.io/unreachable', effect: 'NoSchedule'}]);
 });
+
+describe('a node that falls silent', () => {
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+  const renewed = () => ({
+    spec: {holderIdentity: 'one', leaseDurationSeconds: 40, renewTime: new Date(api.clock.now()).toISOString().replace('Z', '000Z')},
+  });
+  const readiness = async () => (await api.get(`${nodes}/one`)).body.status.conditions.find(({type}: {type: string}) => type === 'Ready');
+
+  test('is Unknown, and gets no pods until it is heard of again', async () => {
+    await start();
+    await addNode('one');
+    expect((await api.post(leases, {metadata: {name: 'one'}, ...renewed()})).code).toBe(201);
+    await settle();
+    api.clock.advance(40_000);
+    await api.mergePatch(`${leases}/one`, renewed());
+    await settle();
+    api.clock.advance(40_000);
+    await settle();
+    expect(await readiness()).toMatchObject({status: 'True'});
+    api.clock.advance(11_000);
+    await settle();
+    expect(await readiness()).toMatchObject({
+      status: 'Unknown',
+      reason: 'NodeStatusUnknown',
+      message: 'Kubelet stopped posting node status.',
+    });
+    await addPod('web');
+    expect(await refusal('web')).toBe('0/1 nodes are available: 1 node(s) had untolerated taint(s).');
+    await say('one', 'True', {cpu: '2', memory: '4Gi', pods: '110'});
+    expect(await boundTo('web')).toBe('one');
+  });
+
+  test('is left to the controller manager where that is at work', async () => {
+    await start();
+    await addNode('one');
+    await api.post(leases, {metadata: {name: 'one'}, ...renewed()});
+    await settle();
+    await api.post('/apis/coordination.k8s.io/v1/namespaces/kube-system/leases', {
+      metadata: {name: 'kube-controller-manager'},
+      spec: {...renewed().spec, leaseDurationSeconds: 600},
+    });
+    api.clock.advance(120_000);
+    await settle();
+    expect(await readiness()).toMatchObject({status: 'True'});
+  });
+});

@@ -13,8 +13,8 @@ import type {KubeObject} from '../../object.ts';
 import {Queue} from '../queue.ts';
 import {beyondBinder, Claims} from './beyond.ts';
 import {choose, unavailable} from './choose.ts';
+import {Leader} from './leader.ts';
 import {matchesTerms} from './node-selector.ts';
-import {RealScheduler} from './real-scheduler.ts';
 import {Reports} from './reports.ts';
 import {Rooms} from './room.ts';
 import {type Demand, demandOf, keptOfNodes, keptOfPods, type NodeView, nodeView, type Placement} from './subjects.ts';
@@ -45,7 +45,7 @@ export class Binder {
   readonly #queue: Queue;
   readonly #reports: Reports;
   readonly #claims: Claims;
-  readonly #real: RealScheduler;
+  readonly #real: Leader;
   readonly #nodes = new Map<string, NodeView>();
   readonly #rooms = new Rooms();
   readonly #waiting = new Map<string, Waiting>();
@@ -57,7 +57,7 @@ export class Binder {
     this.#queue = new Queue(clock, log, 'binder', (key) => this.#settle(key), parallelBindings);
     this.#reports = new Reports(options);
     this.#claims = new Claims(caches, () => this.#lookAgain());
-    this.#real = new RealScheduler({caches, clock, changed: (isThere) => this.#realChanged(isThere)});
+    this.#real = new Leader({name: 'kube-scheduler', caches, clock, changed: (isThere) => this.#realChanged(isThere)});
   }
 
   async start(): Promise<void> {

@@ -1,31 +1,38 @@
-/** Whether a scheduler of the real kind is at work, by the Lease that it holds to lead. One that holds none is not seen. */
+/** Whether one of the reference's own components is at work, by the Lease that it holds to lead. One that holds none is not seen. */
 import type {ObjectCaches} from '../../changes/object-cache.ts';
 import type {Clock} from '../../clock.ts';
 import type {KubeObject} from '../../object.ts';
 
 const leaseType = 'leases.coordination.k8s.io';
-const leaseName = 'kube-scheduler';
-const leaseKey = `kube-system/${leaseName}`;
 
-export class RealScheduler {
-  readonly #options: {caches: ObjectCaches; clock: Clock; changed: (isThere: boolean) => void};
+export interface LeaderOptions {
+  /** Of its Lease in kube-system. */
+  name: 'kube-scheduler' | 'kube-controller-manager';
+  caches: ObjectCaches;
+  clock: Clock;
+  changed(isThere: boolean): void;
+}
+
+export class Leader {
+  readonly #options: LeaderOptions;
   #expiresAt = 0;
-  #isThere = false;
+  #wasThere = false;
   #cancel = (): void => {};
 
-  constructor(options: {caches: ObjectCaches; clock: Clock; changed: (isThere: boolean) => void}) {
+  constructor(options: LeaderOptions) {
     this.#options = options;
   }
 
   get isThere(): boolean {
-    return this.#isThere;
+    return this.#options.clock.now() < this.#expiresAt;
   }
 
   async start(): Promise<void> {
-    const leases = await this.#options.caches.named(leaseType, leaseName);
+    const {caches, name} = this.#options;
+    const leases = await caches.named(leaseType, name);
     let isFirst = true;
     leases.onChange((key, lease) => {
-      if (key === leaseKey) this.#look(lease, isFirst);
+      if (key === `kube-system/${name}`) this.#look(lease, isFirst);
     });
     isFirst = false;
   }
@@ -45,11 +52,10 @@ export class RealScheduler {
   #settle(): void {
     const {clock, changed} = this.#options;
     this.#cancel();
-    const leftMs = this.#expiresAt - clock.now();
-    if (leftMs > 0) this.#cancel = clock.after(leftMs, () => this.#settle());
-    const isThere = leftMs > 0;
-    if (isThere === this.#isThere) return;
-    this.#isThere = isThere;
+    const {isThere} = this;
+    if (isThere) this.#cancel = clock.after(this.#expiresAt - clock.now(), () => this.#settle());
+    if (isThere === this.#wasThere) return;
+    this.#wasThere = isThere;
     changed(isThere);
   }
 }
