@@ -15,6 +15,8 @@ export interface Pki {
   ca: KeyPair;
   serving: KeyPair;
   admin: KeyPair;
+  /** What the API server shows to agents that it dials. */
+  agentClient: KeyPair;
   /** PEM, PKCS #8. */
   serviceAccountKey: string;
 }
@@ -38,6 +40,7 @@ export class CertificateError extends Error {
 }
 
 export const adminName = 'clusterless-admin';
+const agentClientName = 'kube-apiserver-kubelet-client';
 const dayMs = 86_400_000;
 const leafLifetimeMs = 365 * dayMs;
 /** Renewed this long before the end, so that a server that runs for weeks does not outlive its certificate. */
@@ -80,12 +83,18 @@ export async function loadOrCreatePki(options: PkiOptions): Promise<Pki> {
     await files?.write('admin', admin);
   }
 
+  let agentClient = await files?.pair('apiserver-kubelet-client');
+  if (!agentClient || !issuedBy(ca, agentClient) || expiresBefore(agentClient, now + renewBeforeMs)) {
+    agentClient = await makeLeaf(ca, {commonName: agentClientName, organization: 'system:masters', usage: 'client'}, now);
+    await files?.write('apiserver-kubelet-client', agentClient);
+  }
+
   let serviceAccountKey = await files?.key('sa');
   if (serviceAccountKey === undefined) {
     serviceAccountKey = newKey();
     await files?.writeKey('sa', serviceAccountKey);
   }
-  return {ca, serving: serving!, admin, serviceAccountKey};
+  return {ca, serving: serving!, admin, agentClient, serviceAccountKey};
 }
 
 /** A client certificate for any user, as long-lived as the admin's. */

@@ -14,6 +14,7 @@ import {type Gateway, openGateway} from './gateway/gateway.ts';
 import {watchSocketPath} from './gateway/upgrade.ts';
 import {kubeconfigText, writePrivately} from './kubeconfig.ts';
 import {parseListen, urlOf} from './listen.ts';
+import {waysToNodes} from './nodes.ts';
 
 export interface ClusterOptions {
   /** Nothing is kept, nothing is written to disk (a kubeconfig only where one is asked for). Default false. */
@@ -153,6 +154,7 @@ async function raise(
       clientCaCertificate: pki.ca.certificate,
       advertise: {address: advertised(endpoint.host), port: gateway.port},
       watchSocket: watchSocketPath,
+      nodes: waysToNodes(pki.agentClient),
       ...pick(options, ['log', 'serviceAccountIssuer', 'serviceClusterIpRange', 'serviceNodePortRange']),
       ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs', 'reconciled', 'binder']),
     });

@@ -137,6 +137,9 @@ export const internalError = (cause: unknown): StatusError => {
 
 export const serviceUnavailable = (message: string): StatusError => failure(503, 'ServiceUnavailable', message);
 
+/** What was asked for did not answer in time. */
+export const gatewayTimeout = (message: string): StatusError => failure(504, 'Timeout', message);
+
 export const tooManyRequests = (message: string, retryAfterSeconds: number): StatusError =>
   failure(429, 'TooManyRequests', message, {details: {retryAfterSeconds}, headers: {'retry-after': String(retryAfterSeconds)}});
 
@@ -150,14 +153,17 @@ export const tooLargeResourceVersion = (requested: number | string, current: num
 /** What the server says for a path or verb it has no better words for (apimachinery's generic server response). */
 export function genericError(code: number, verb: string, subject: Subject, name: string, serverMessage = ''): StatusError {
   const generic: Record<number, [reason: string, message: string]> = {
+    400: ['BadRequest', 'the server rejected our request for an unknown reason'],
+    401: ['Unauthorized', 'the server has asked for the client to provide credentials'],
+    403: ['Forbidden', serverMessage],
     404: ['NotFound', 'the server could not find the requested resource'],
     405: ['MethodNotAllowed', 'the server does not allow this method on the requested resource'],
     422: ['Invalid', 'the server rejected our request due to an error in our request'],
+    429: ['TooManyRequests', 'the server has received too many requests and has asked us to try again later'],
+    503: ['ServiceUnavailable', 'the server is currently unable to handle the request'],
+    504: ['Timeout', 'the server was unable to return a response in the time allotted, but may still be processing the request'],
   };
-  const [reason, message] = generic[code] ?? [
-    'Unknown',
-    `the server responded with the status code ${code} but did not return more information`,
-  ];
+  const [reason, message] = generic[code] ?? ['', `the server responded with the status code ${code} but did not return more information`];
   const about = subject.resource ? `${message} (${verb.toLowerCase()} ${qualified(subject)}${name ? ` ${name}` : ''})` : message;
   const details = detailsOf(subject, name);
   if (serverMessage) details.causes = [{reason: 'UnexpectedServerResponse', message: serverMessage}];

@@ -100,7 +100,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   // Nothing can be said to a client with which TLS has not come about: words to it would wait for a handshake that never is.
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
 
-  const upgrades = new Upgrades(opening, options.log);
+  const upgrades = new Upgrades(opening, desk);
   // One listener, two protocols: Node's own HTTP/1 takes what ALPN does not give to HTTP/2.
   const [first] = server.listeners('secureConnection');
   server.removeAllListeners('secureConnection');

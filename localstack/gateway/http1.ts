@@ -8,9 +8,8 @@ import {collectBody} from './body.ts';
 import {hangUp} from './broken.ts';
 import {chunkedSink} from './chunked.ts';
 import {peerOf} from './peer.ts';
-import {GatewayRequest, mayHaveBody} from './request.ts';
+import {connectionHeaders, GatewayRequest, mayHaveBody} from './request.ts';
 import {carry} from './stream.ts';
-import {connectionHeaders} from './upgrade.ts';
 
 const peers = new WeakMap<object, Peer>();
 
@@ -61,7 +60,7 @@ async function serve(desk: Desk, request: GatewayRequest, out: ServerResponse, t
   }
 }
 
-async function write({status, headers, body}: ApiResponse, out: ServerResponse): Promise<void> {
+export async function write({status, headers, body}: ApiResponse, out: ServerResponse): Promise<void> {
   if (isStream(body)) {
     if (!out.destroyed) {
       out.writeHead(status, headers);

@@ -6,9 +6,11 @@ export class GatewayRequest implements ApiRequest {
   readonly method: string;
   readonly path: string;
   readonly query: ApiRequest['query'];
+  readonly search: string;
   readonly headers: ApiRequest['headers'];
   readonly peer: Peer;
   body?: Uint8Array;
+  upgrade?: true;
   #controller: AbortController | undefined;
   #gone = false;
 
@@ -16,6 +18,7 @@ export class GatewayRequest implements ApiRequest {
     this.method = method;
     this.path = target.path;
     this.query = target.query;
+    this.search = target.search;
     this.headers = headers;
     this.peer = peer;
   }
@@ -39,3 +42,6 @@ export class GatewayRequest implements ApiRequest {
 
 /** Whether a body follows. Bodies of GET and HEAD are dropped unread, as the reference does. */
 export const mayHaveBody = (method: string): boolean => method !== 'GET' && method !== 'HEAD';
+
+/** What requests said that come again as plain ones: authentication by a WebSocket's subprotocols looks for it. By their socket. */
+export const connectionHeaders = new WeakMap<object, string>();

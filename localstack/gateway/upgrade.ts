@@ -1,35 +1,40 @@
 /**
  * Requests that want another protocol on their connection. Those for the watch protocol get it (watch-socket.ts, loaded with the first
- * of them); all others are requests like any other, and what answers them is the API's affair.
+ * of them); those for a way through to a node are asked of the API (through.ts); all others are requests like any other.
  */
 import type {IncomingMessage} from 'node:http';
 import type {TLSSocket} from 'node:tls';
 import type {Log} from '../../shared/api.ts';
 import {impersonates} from '../../shared/auth/impersonation-headers.ts';
 import {subprotocol} from '../../shared/changes/protocol/messages.ts';
-import type {ServedApi} from './answer.ts';
+import type {Desk, ServedApi} from './answer.ts';
 import {hangUp} from './broken.ts';
+import {connectionHeaders} from './request.ts';
+import {isThrough, Throughs} from './through.ts';
 import type {WatchSockets} from './watch-socket.ts';
 
 /** No path of the Kubernetes API begins like it. */
 export const watchSocketPath = '/watch-socket';
 
-/** What requests said that come again as plain ones: authentication by a WebSocket's subprotocols looks for it. By their socket. */
-export const connectionHeaders = new WeakMap<object, string>();
-
 export class Upgrades {
   readonly #api: Promise<ServedApi>;
   readonly #log: Log | undefined;
+  readonly #throughs: Throughs;
   #sockets: Promise<WatchSockets> | undefined;
   #draining = false;
 
-  constructor(api: Promise<ServedApi>, log: Log | undefined) {
+  constructor(api: Promise<ServedApi>, desk: Desk) {
     this.#api = api;
-    this.#log = log;
+    this.#log = desk.log;
+    this.#throughs = new Throughs(desk);
   }
 
   /** `again` has the connection read as HTTP from its next byte on. */
   take(message: IncomingMessage, socket: TLSSocket, head: Buffer, again: () => void): void {
+    if (isThrough(message)) {
+      this.#throughs.take(message, socket, head);
+      return;
+    }
     if (!isWatchSocket(message)) {
       connectionHeaders.set(socket, message.headers.connection!);
       socket.unshift(Buffer.concat([asPlainRequest(message), head]));
@@ -49,6 +54,7 @@ export class Upgrades {
 
   drain(): void {
     this.#draining = true;
+    this.#throughs.drain();
     void this.#sockets?.then((sockets) => sockets.drain());
   }
 

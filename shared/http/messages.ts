@@ -17,6 +17,8 @@ export interface ApiRequest {
   /** The path as sent, still percent-encoded, without query. */
   path: string;
   query: readonly (readonly [name: string, value: string])[];
+  /** The query as sent, without question mark, where the adapter still has it: a proxy hands it on as it is. */
+  search?: string;
   /** By lower-case name; repeated headers joined with `, `. */
   headers: Readonly<Record<string, string | undefined>>;
   body?: Uint8Array;

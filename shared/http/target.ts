@@ -5,6 +5,7 @@ export type Query = readonly (readonly [name: string, value: string])[];
 export interface Target {
   path: string;
   query: Query;
+  search: string;
 }
 
 const noQuery: Query = [];
@@ -21,7 +22,8 @@ export function parseTarget(target: string): Target | undefined {
   const mark = text.indexOf('?');
   const path = mark < 0 ? text : text.slice(0, mark);
   if (path.includes('%') && brokenEscape.test(path)) return undefined;
-  return {path, query: mark < 0 ? noQuery : parseQuery(text.slice(mark + 1))};
+  const search = mark < 0 ? '' : text.slice(mark + 1);
+  return {path, query: mark < 0 ? noQuery : parseQuery(search), search};
 }
 
 /** Pairs with a broken escape or a semicolon are dropped, the others count: `?limit=%zz` is no limit. */

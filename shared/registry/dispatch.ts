@@ -74,7 +74,7 @@ function verbOf({info, resource}: RequestContext): ResourceVerb {
   return verb;
 }
 
-const connectVerbs = byMethod({GET: 'get', HEAD: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete'});
+const connectVerbs = byMethod({OPTIONS: 'get', GET: 'get', HEAD: 'get', POST: 'create', PUT: 'update', PATCH: 'patch', DELETE: 'delete'});
 
 function connect_(method: string, verbs: readonly string[]): ResourceVerb {
   const verb = connectVerbs[method];

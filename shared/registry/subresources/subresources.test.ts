@@ -220,33 +220,6 @@ test('a signing request is approved by approval only', async () => {
   expect(approval.body.status.conditions).toMatchObject([approved]);
 });
 
-describe('connections to nodes', () => {
-  test.each([
-    ['GET', `${pods}/connected/log`, 503],
-    ['GET', `${pods}/connected/log?container=nope`, 400],
-    ['GET', `${pods}/connected/log?tailLines=-1`, 422],
-    ['GET', `${pods}/absent/log`, 404],
-    ['POST', `${pods}/connected/exec?command=ls&container=c&stdout=true`, 503],
-    ['GET', `${pods}/connected/exec?command=ls&stdout=true`, 503],
-    ['POST', `${pods}/connected/exec?command=ls&container=nope&stdout=true`, 400],
-    ['POST', `${pods}/connected/attach?container=c&stdout=true`, 503],
-    ['POST', `${pods}/connected/portforward?ports=80`, 503],
-    ['GET', `${pods}/connected/proxy`, 503],
-    ['GET', `${pods}/connected/proxy/a/b`, 503],
-    ['GET', `${core}/services/nope/proxy/`, 404],
-    ['GET', '/api/v1/nodes/nope/proxy/logs', 404],
-    ['POST', `${pods}/connected/log`, 405],
-  ])('%s %s: %i', async (method, url, code) => {
-    if ((await api.get(`${pods}/connected`)).code === 404) {
-      await pod('connected');
-      await api.post(`${pods}/connected/binding`, {metadata: {name: 'connected'}, target: {kind: 'Node', name: 'n'}});
-    }
-    const answer = await api.ask(method, url);
-    expect([answer.code, answer.body.kind]).toEqual([code, 'Status']);
-    expect(answer.body.message).toBeTruthy();
-  });
-});
-
 test.each(['constructor', '__proto__', 'toString', 'nope', 'status/more', 'scale'])('%s is no subresource of a pod', async (name) => {
   for (const method of ['GET', 'PUT', 'PATCH', 'POST']) expect((await api.ask(method, `${pods}/any/${name}`)).code).toBe(404);
 });
