@@ -33,9 +33,8 @@ import type {Runtime} from './runtime/runtime.ts';
 import {Access} from './server/access.ts';
 import {AgentServer} from './server/server.ts';
 import {watchPods} from './sources/api.ts';
-import {FileSource} from './sources/files.ts';
 import {ApiMirrors} from './sources/mirrors.ts';
-import {UrlSource} from './sources/url.ts';
+import {StaticSources} from './sources/statics.ts';
 import {type StatusSink, StatusWriter} from './status/writer.ts';
 import {systemMounter} from './volumes/mounts.ts';
 import {Volumes} from './volumes/volumes.ts';
@@ -55,6 +54,8 @@ export interface Agent {
   state: NodeState;
   runtime: Runtime;
   client: ApiClient | undefined;
+  /** Of pods that do not come from the API. */
+  statics: StaticSources;
   /** Stops the agent, not its pods. */
   stop(): Promise<void>;
 }
@@ -73,7 +74,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const rootDir = settings.text('root-dir');
   await prepareRoot(rootDir);
 
-  const configFile = settings.text('clusterconfig');
+  const once = settings.bool('runonce');
+  const configFile = once ? '' : settings.text('clusterconfig');
   const limits = {qps: settings.number('cluster-api-qps') || 5, burst: settings.number('cluster-api-burst') || 10};
   const credentials = configFile ? await readClusterConfig(configFile) : undefined;
   const client = credentials && (await openClient({credentials, userAgent: `nodeagent/${version}`, ...limits, clock}));
@@ -202,13 +204,15 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     log,
   };
 
-  const manifestPath = settings.text('pod-manifest-path');
-  const manifestUrl = settings.text('manifest-url');
-  const sources: SourceName[] = [
-    ...(client ? (['api'] as const) : []),
-    ...(manifestPath ? (['file'] as const) : []),
-    ...(manifestUrl ? (['http'] as const) : []),
-  ];
+  const statics = new StaticSources({
+    settings,
+    folder: once ? undefined : join(rootDir, 'manifests'),
+    node: name,
+    clock,
+    log,
+    deliver: (source, found) => manager.replace(source, found),
+  });
+  const sources: SourceName[] = [...(client ? (['api'] as const) : []), ...statics.names];
   const mirrors = client && new ApiMirrors({client, node: name, nodeUid: () => registrar?.node?.metadata.uid, log});
   const manager = new PodManager({context, clock, sources, ...(mirrors && {mirrors})});
 
@@ -272,7 +276,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     allowedTtlMs: settings.duration('authorization-webhook-cache-authorized-ttl'),
     deniedTtlMs: settings.duration('authorization-webhook-cache-unauthorized-ttl'),
   });
-  const server = new AgentServer({settings, manager, state, runtime, access, log, version, logRoot});
+  const server = new AgentServer({settings, manager, state, runtime, access, log, version, logRoot, manifests: statics.put});
   await server.start();
   stops.push(() => server.stop());
   manager.start();
@@ -289,30 +293,8 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     () => storage.stop(),
     () => rotation.stop(),
   );
-  const now = () => clock.now();
-  if (manifestPath) {
-    const files = new FileSource({
-      path: manifestPath,
-      node: name,
-      everyMs: settings.duration('file-check-frequency') || 20_000,
-      now,
-      log,
-      deliver: (found) => manager.replace('file', found),
-    }).start();
-    stops.push(() => files.stop());
-  }
-  if (manifestUrl) {
-    const url = new UrlSource({
-      url: manifestUrl,
-      headers: settings.list('manifest-url-header'),
-      node: name,
-      everyMs: settings.duration('http-check-frequency') || 20_000,
-      now,
-      log,
-      deliver: (found) => manager.replace('http', found),
-    }).start();
-    stops.push(() => url.stop());
-  }
+  statics.start();
+  stops.push(() => statics.stop());
   recorder.event({kind: 'Node', name, uid: name}, 'Normal', 'Starting', 'Starting nodeagent.');
   log.info(`nodeagent ${version} runs as node ${JSON.stringify(name)}${client ? ` of ${client.credentials.server}` : ', alone'}`);
 
@@ -322,6 +304,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     state,
     runtime,
     client,
+    statics,
     stop: async () => {
       for (const stop of stops) stop();
       manager.stop();

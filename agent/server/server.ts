@@ -11,7 +11,9 @@ import type {PodManager} from '../pods/manager.ts';
 import {isRunning} from '../pods/plan.ts';
 import type {PodWorker} from '../pods/worker.ts';
 import type {Runtime} from '../runtime/runtime.ts';
-import type {Access} from './access.ts';
+import type {PutSource} from '../sources/put.ts';
+import {serveManifests} from '../sources/put-route.ts';
+import type {Access, Caller} from './access.ts';
 import {bridgeChannels, bridgeTunnel, channelsV5, tunnelled} from './bridge.ts';
 import {FigureSource, summaryOf} from './figures.ts';
 import {sendHostLog} from './host-logs.ts';
@@ -30,6 +32,8 @@ export interface ServerOptions {
   log: Log;
   version: string;
   logRoot: string;
+  /** Where manifests can be put. */
+  manifests?: PutSource | undefined;
 }
 
 interface Call {
@@ -38,6 +42,8 @@ interface Call {
   query: URLSearchParams;
   request: IncomingMessage;
   response: ServerResponse;
+  /** Of the secure port: who asks. */
+  user?: Caller;
 }
 
 type Route = (call: Call) => Promise<void> | void;
@@ -89,6 +95,7 @@ export class AgentServer {
         const {stdout, stderr} = await runtime.exec(containerId, (query.get('cmd') ?? '').split(' '), 0);
         send(response, json, Buffer.concat([stdout, stderr]).toString());
       },
+      ...(options.manifests && {manifests: (call: Call) => serveManifests(options.manifests!, {...call, user: call.user})}),
       logs: ({parts, response}) => sendHostLog(parts.slice(1), response),
       exec: () => upgradeNeeded(),
       attach: () => upgradeNeeded(),
@@ -156,7 +163,7 @@ export class AgentServer {
   async #serve(request: IncomingMessage, response: ServerResponse, secure: boolean): Promise<void> {
     try {
       const call = callOf(request, response);
-      if (secure) await this.#authorize(request, call.path);
+      if (secure) call.user = await this.#authorize(request, call.path);
       if (debugPaths.test(call.path) && !(secure && this.#options.settings.bool('enable-debugging-handlers')))
         throw new Refusal(405, disabled);
       const route = Object.hasOwn(this.#routes, call.parts[0] ?? '') ? this.#routes[call.parts[0]!]! : undefined;
@@ -170,9 +177,10 @@ export class AgentServer {
     }
   }
 
-  async #authorize(request: IncomingMessage, path: string): Promise<void> {
+  async #authorize(request: IncomingMessage, path: string): Promise<Caller> {
     const verdict = await this.#options.access.check(request, path);
     if (verdict.status !== 200) throw new Refusal(verdict.status, verdict.text);
+    return verdict.user;
   }
 
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {

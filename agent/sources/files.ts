@@ -2,14 +2,16 @@
 import {type FSWatcher, watch} from 'node:fs';
 import {readdir, readFile, stat} from 'node:fs/promises';
 import {join} from 'node:path';
+import type {Clock} from '../../shared/clock.ts';
 import type {Log} from '../pods/context.ts';
 import type {Pod} from '../pods/pod.ts';
+import {maxManifestBytes} from './limits.ts';
 
 export interface FileSourceOptions {
   path: string;
   node: string;
   everyMs: number;
-  now(): number;
+  clock: Clock;
   deliver(pods: Pod[]): void;
   log: Log;
 }
@@ -27,7 +29,7 @@ export class FileSource {
   readonly #known = new Map<string, Known>();
   #delivered = false;
   #watcher: FSWatcher | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel = (): void => {};
   #reading: Promise<void> | undefined;
   #stopped = false;
 
@@ -43,7 +45,7 @@ export class FileSource {
   stop(): void {
     this.#stopped = true;
     this.#watcher?.close();
-    clearTimeout(this.#timer);
+    this.#cancel();
   }
 
   read(): Promise<void> {
@@ -58,18 +60,20 @@ export class FileSource {
 
   #schedule(ms: number): void {
     if (this.#stopped) return;
-    clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.read(), ms);
-    this.#timer.unref();
+    this.#cancel();
+    this.#cancel = this.#options.clock.after(ms, () => void this.read());
   }
 
   async #read(): Promise<void> {
     const {path, deliver, log} = this.#options;
     const found = await stat(path).catch(() => undefined);
     if (!found) {
-      log.warn(`path does not exist, ignoring: ${path}`);
-      if (this.#known.size > 0 || !this.#delivered) deliver([]);
+      if (this.#known.size > 0 || !this.#delivered) {
+        log.warn(`path does not exist, ignoring: ${path}`);
+        deliver([]);
+      }
       this.#known.clear();
+      this.#unwatch();
       this.#delivered = true;
       return;
     }
@@ -87,15 +91,18 @@ export class FileSource {
 
   /** A file that cannot be read is nobody else's trouble; what it held before goes on. */
   async #readOne(file: string): Promise<void> {
-    const {node, now, log} = this.#options;
+    const {node, clock, log} = this.#options;
     try {
-      const {mtimeMs, ino, size} = await stat(file);
-      const stamp = `${mtimeMs}/${ino}/${size}`;
+      const found = await stat(file);
+      // A link to a folder; or a pipe, which would be waited for.
+      if (!found.isFile()) return;
+      const stamp = `${found.mtimeMs}/${found.ino}/${found.size}`;
       const before = this.#known.get(file);
       if (before?.stamp === stamp) return;
-      const {readManifest} = await import('./manifest.ts');
       this.#known.set(file, {stamp, pods: before?.pods ?? []});
-      const pods = readManifest(await readFile(file), {source: 'file', from: file, node, now: now()});
+      if (found.size > maxManifestBytes) throw new Error(`manifest is longer than ${maxManifestBytes} bytes`);
+      const {readManifest} = await import('./manifest.ts');
+      const pods = readManifest(await readFile(file), {source: 'file', from: file, node, now: clock.now()});
       this.#known.set(file, {stamp, pods});
     } catch (error) {
       log.error(`cannot read pod manifest ${file}`, error);

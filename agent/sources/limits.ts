@@ -5,3 +5,5 @@ export const maxManifestBytes = 10 * 1024 * 1024;
 /** Of what is put: several pods, as long as pods may be. */
 export const maxPutBytes = 3 * 1024 * 1024;
 export const maxPutManifests = 250;
+/** Of all of them: they are kept in memory too. */
+export const maxPutTotalBytes = 16 * 1024 * 1024;

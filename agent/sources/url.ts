@@ -1,8 +1,10 @@
 /** Pods from an URL, asked for again and again; the last good answer holds while there is no other. */
 import http from 'node:http';
 import https from 'node:https';
+import type {Clock} from '../../shared/clock.ts';
 import type {Log} from '../pods/context.ts';
 import type {Pod} from '../pods/pod.ts';
+import {maxManifestBytes} from './limits.ts';
 
 export interface UrlSourceOptions {
   url: string;
@@ -10,18 +12,18 @@ export interface UrlSourceOptions {
   headers: readonly string[];
   node: string;
   everyMs: number;
-  now(): number;
+  clock: Clock;
   deliver(pods: Pod[]): void;
   log: Log;
 }
 
 const timeoutMs = 10_000;
-const maxBytes = 10 * 1024 * 1024;
+/** Said again when it answers, and fails anew. */
 const saidFailures = 3;
 
 export class UrlSource {
   readonly #options: UrlSourceOptions;
-  #timer: NodeJS.Timeout | undefined;
+  #cancel = (): void => {};
   #last: string | undefined;
   #failures = 0;
   #stopped = false;
@@ -37,29 +39,28 @@ export class UrlSource {
 
   stop(): void {
     this.#stopped = true;
-    clearTimeout(this.#timer);
+    this.#cancel();
   }
 
   async #loop(): Promise<void> {
     await this.#read();
-    if (this.#stopped) return;
-    this.#timer = setTimeout(() => void this.#loop(), this.#options.everyMs);
-    this.#timer.unref();
+    if (!this.#stopped) this.#cancel = this.#options.clock.after(this.#options.everyMs, () => void this.#loop());
   }
 
   async #read(): Promise<void> {
-    const {url, node, now, deliver, log} = this.#options;
+    const {url, node, clock, deliver, log} = this.#options;
     try {
       const bytes = await get(url, headersOf(this.#options.headers));
-      this.#failures = 0;
       const text = bytes.toString();
-      if (text === this.#last) return;
-      if (text.trim() === '') deliver([]);
-      else {
-        const {readManifest} = await import('./manifest.ts');
-        deliver(readManifest(bytes, {source: 'http', from: url, node, now: now()}));
+      if (text !== this.#last) {
+        if (text.trim() === '') deliver([]);
+        else {
+          const {readManifest} = await import('./manifest.ts');
+          deliver(readManifest(bytes, {source: 'http', from: url, node, now: clock.now()}));
+        }
+        this.#last = text;
       }
-      this.#last = text;
+      this.#failures = 0;
     } catch (error) {
       this.#failures += 1;
       if (this.#failures <= saidFailures) log.warn(`cannot read pods from ${url}: ${(error as Error).message}`);
@@ -81,22 +82,24 @@ function headersOf(list: readonly string[]): Record<string, string[]> {
 
 function get(url: string, headers: Record<string, string[]>): Promise<Buffer> {
   return new Promise((resolve, reject) => {
-    const request = (url.startsWith('https:') ? https : http).get(url, {headers, agent: false, timeout: timeoutMs}, (response) => {
+    const request = (url.startsWith('https:') ? https : http).get(url, {headers, agent: false}, (response) => {
       if (response.statusCode !== 200) {
-        response.resume();
+        request.destroy();
         return reject(new Error(`HTTP ${response.statusCode}`));
       }
       const chunks: Buffer[] = [];
       let size = 0;
       response.on('data', (chunk: Buffer) => {
         size += chunk.length;
-        if (size > maxBytes) response.destroy(new Error(`longer than ${maxBytes} bytes`));
+        if (size > maxManifestBytes) response.destroy(new Error(`longer than ${maxManifestBytes} bytes`));
         else chunks.push(chunk);
       });
       response.on('end', () => resolve(Buffer.concat(chunks)));
       response.on('error', reject);
     });
-    request.on('timeout', () => request.destroy(new Error(`no answer in ${timeoutMs} ms`)));
+    // For all of it: a server that drips would never be given up.
+    const timer = setTimeout(() => request.destroy(new Error(`no answer in ${timeoutMs} ms`)), timeoutMs);
+    request.on('close', () => clearTimeout(timer));
     request.on('error', reject);
   });
 }
