@@ -2,7 +2,7 @@
  * A containerd of a test's own: folder, socket, network and images are nobody else's, and nothing is left of it at the end. What a pod leaves
  * behind can be counted (see leftovers.ts). It may be killed and started again like one that crashes.
  */
-import {type ChildProcess, execFile, execFileSync, spawn} from 'node:child_process';
+import {type ChildProcess, execFile, spawn} from 'node:child_process';
 import {randomInt} from 'node:crypto';
 import {once} from 'node:events';
 import {existsSync, openSync} from 'node:fs';
@@ -236,7 +236,9 @@ async function canOverlay({mount}: Tools, root: string): Promise<boolean> {
 async function clear(folder: string, bridge: string): Promise<void> {
   await endShims(join(folder, 'containerd.sock'));
   for (const point of await mountsBelow(folder)) await run('umount', ['-l', point]).catch(() => {});
-  if (existsSync(`/sys/class/net/${bridge}`)) execFileSync('ip', ['link', 'delete', bridge]);
+  await run('ip', ['link', 'delete', bridge]).catch((error) => {
+    if (existsSync(`/sys/class/net/${bridge}`)) throw error;
+  });
   await removeCgroups(`/${bridge}`);
   await removeFolder(folder);
 }
@@ -247,7 +249,10 @@ async function removeAbandoned(): Promise<void> {
     const owner = name.startsWith(prefix) && /^\d+/.exec(name.slice(prefix.length))?.[0];
     if (!owner || existsSync(`/proc/${owner}`)) continue;
     const folder = join(tmpdir(), name);
+    const bridge = (await readFile(join(folder, 'names'), 'utf8').catch(() => '')).trim();
+    // Another run may be clearing it up at this moment.
+    if (!bridge) continue;
     await endProcess(`-c\0${join(folder, 'containerd.toml')}`);
-    await clear(folder, (await readFile(join(folder, 'names'), 'utf8').catch(() => '')).trim());
+    await clear(folder, bridge);
   }
 }

@@ -9,8 +9,10 @@ export interface Leftovers {
   sandboxes: number;
   containers: number;
   shims: number;
-  /** Below the runtime's folder and the agent's, its memory volume excepted. */
-  mounts: number;
+  /** Below the agent's folder; its memory volume is not a pod's. */
+  volumeMounts: number;
+  /** Below the runtime's folder: file systems of containers, network namespaces. */
+  runtimeMounts: number;
   networkNamespaces: number;
   /** That the network plugin holds for a pod. */
   addresses: number;
@@ -23,20 +25,22 @@ export interface Leftovers {
 }
 
 export const nothing: Leftovers = {
-  ...{sandboxes: 0, containers: 0, shims: 0, mounts: 0, networkNamespaces: 0},
+  ...{sandboxes: 0, containers: 0, shims: 0, volumeMounts: 0, runtimeMounts: 0, networkNamespaces: 0},
   ...{addresses: 0, links: 0, cgroups: 0, podFolders: 0},
 };
 
 /** `rootDir`: the agent's. */
 export async function leftovers({runtime, folder, bridge, cgroupRoot}: TestRuntime, rootDir: string): Promise<Leftovers> {
   const [sandboxes, containers] = [await runtime.sandboxes(), await runtime.containers()];
-  const mounts = [...(await mountsBelow(folder)), ...(await mountsBelow(rootDir))].filter((point) => point !== join(rootDir, 'memory'));
+  const volumeMounts = (await mountsBelow(rootDir)).filter((point) => point !== join(rootDir, 'memory'));
+  const runtimeMounts = await mountsBelow(folder);
   return {
     sandboxes: sandboxes.length,
     containers: containers.length,
-    shims: (await shimsOf(join(folder, 'containerd.sock'))).length,
-    mounts: mounts.length,
-    networkNamespaces: mounts.filter((point) => point.includes('/netns/')).length,
+    shims: (await shimsOf(join(folder, 'containerd.sock'))).filter(({id}) => existsSync(join(bundlesOf(folder), id))).length,
+    volumeMounts: volumeMounts.length,
+    runtimeMounts: runtimeMounts.length,
+    networkNamespaces: runtimeMounts.filter((point) => point.includes('/netns/')).length,
     addresses: (await list(join(folder, 'addresses', bridge))).filter((name) => /^\d+\.\d+\.\d+\.\d+$/.test(name)).length,
     links: (await list(`/sys/class/net/${bridge}/brif`)).length,
     cgroups: (await cgroupsBelow(cgroupRoot)).filter((path) => /\/pod[0-9a-f-]{32,36}$/.test(path)).length,
@@ -61,11 +65,32 @@ async function processesWith(text: string): Promise<number[]> {
   return found;
 }
 
+const bundlesOf = (folder: string): string => join(folder, 'state', 'io.containerd.runtime.v2.task', 'k8s.io');
+
+interface Shim {
+  pid: number;
+  /** Of the sandbox that it was made for. */
+  id: string;
+}
+
 /** Shims outlive the runtime; they have its socket on their command line. */
-const shimsOf = (socket: string): Promise<number[]> => processesWith(`-address\0${socket}\0`);
+async function shimsOf(socket: string): Promise<Shim[]> {
+  const pids = await processesWith(`-address\0${socket}\0`);
+  return Promise.all(
+    pids.map(async (pid) => ({pid, id: /-id\0([^\0]+)/.exec(await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => ''))?.[1] ?? ''})),
+  );
+}
+
+/**
+ * Shims that serve nothing and that the runtime itself has forgotten: containerd loses one when its client dies while a sandbox is being made.
+ * Nobody who speaks CRI can find or end them.
+ */
+export async function lostShims({folder}: TestRuntime): Promise<number> {
+  return (await shimsOf(join(folder, 'containerd.sock'))).filter(({id}) => !existsSync(join(bundlesOf(folder), id))).length;
+}
 
 export async function endShims(socket: string): Promise<void> {
-  for (const shim of await shimsOf(socket)) {
+  for (const {pid: shim} of await shimsOf(socket)) {
     const children = await readFile(`/proc/${shim}/task/${shim}/children`, 'utf8').catch(() => '');
     for (const pid of [...children.split(' ').filter(Boolean).map(Number), shim]) await end(pid);
   }
