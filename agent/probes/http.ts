@@ -12,6 +12,7 @@ type HttpGet = Omit<NonNullable<Handler['httpGet']>, 'port'> & {port: number};
 
 const maxBodyBytes = 10 * 1024;
 const maxRedirects = 10;
+const redirected: ReadonlySet<number> = new Set([301, 302, 303, 307, 308]);
 
 export async function httpCheck(
   {path = '/', port, scheme = 'HTTP', httpHeaders = []}: HttpGet,
@@ -29,14 +30,17 @@ export async function httpCheck(
     else if (key === 'user-agent' || key === 'accept' || key === 'host') headers[key] = [value];
     else headers[key] = [...(headers[key] ?? []), value];
   }
-  const deadline = Date.now() + timeoutMs;
+  // Of a clock that is never set.
+  const deadline = performance.now() + timeoutMs;
   for (let redirects = 0; ; redirects++) {
-    const answer = await get(url, headers, Math.max(1, deadline - Date.now()));
+    const answer = await get(url, headers, Math.max(1, deadline - performance.now()));
     if ('error' in answer) return {result: 'failure', output: `Get ${JSON.stringify(url.href)}: ${answer.error}`};
     const {status, location, body} = answer;
-    if (status >= 300 && status < 400 && location && URL.canParse(location, url.href)) {
+    if (redirected.has(status) && location && URL.canParse(location, url.href)) {
       const next = new URL(location, url.href);
-      if (next.hostname === url.hostname && redirects < maxRedirects) {
+      if (next.hostname === url.hostname) {
+        if (redirects >= maxRedirects - 1)
+          return {result: 'failure', output: `Get ${JSON.stringify(next.href)}: stopped after ${maxRedirects} redirects`};
         url = next;
         continue;
       }

@@ -101,8 +101,10 @@ export class Prober {
     const periodMs = (probe.periodSeconds || 10) * 1000;
     // A server needs a moment before it listens; a liveness probe must not be what takes it down.
     const headStart = kind === 'liveness' ? periodMs : Math.min(periodMs, headStartMs);
-    const initial = target.startedAtMs + (probe.initialDelaySeconds ?? 0) * 1000 + headStart - Date.now();
-    const timer = setTimeout(() => void this.#run(target, kind, probe), first ? Math.max(0, initial) : periodMs);
+    const delay = (probe.initialDelaySeconds ?? 0) * 1000 + headStart;
+    // A clock that was set back must not put the first probe off.
+    const initial = Math.min(delay, Math.max(0, target.startedAtMs + delay - Date.now()));
+    const timer = setTimeout(() => void this.#run(target, kind, probe), first ? initial : periodMs);
     target.timers.set(kind, timer);
   }
 

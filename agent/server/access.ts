@@ -35,6 +35,7 @@ const verbs: Readonly<Record<string, string>> = {POST: 'create', GET: 'get', PUT
 
 interface Kept<T> {
   value: T;
+  since: number;
   until: number;
 }
 
@@ -51,15 +52,17 @@ export class Access {
     let user: Caller | undefined;
     try {
       user = await this.#caller(request);
-    } catch (error) {
-      return {status: 500, text: `Authentication error (${(error as Error).message})`};
+    } catch {
+      // Who cannot be asked about is nobody that we know.
+      user = undefined;
     }
     if (!user) return {status: 401, text: 'Unauthorized'};
     if (this.#options.mode === 'AlwaysAllow') return {status: 200, user};
     const verb = verbs[request.method ?? ''] ?? '';
-    const subresource = subresourceOf(path);
+    const [subresource, finer] = subresourcesOf(path);
     try {
       if (await this.#allows(user, verb, subresource)) return {status: 200, user};
+      if (finer && (await this.#allows(user, verb, finer))) return {status: 200, user};
     } catch (error) {
       return {
         status: 500,
@@ -82,8 +85,8 @@ export class Access {
   async #byToken(token: string): Promise<Caller | undefined> {
     const {client, clock, tokenTtlMs} = this.#options;
     const key = createHash('sha256').update(token).digest('base64');
-    const kept = this.#callers.get(key);
-    if (kept && kept.until > clock.now()) return kept.value;
+    const kept = valid(this.#callers.get(key), clock);
+    if (kept) return kept.value;
     if (!client) return undefined;
     const {status} = await client.request<{
       status: {authenticated?: boolean; user?: {username: string; uid?: string; groups?: string[]; extra?: Record<string, string[]>}};
@@ -96,15 +99,15 @@ export class Access {
       status.authenticated && user
         ? {name: user.username, groups: user.groups ?? [], ...(user.uid && {uid: user.uid}), ...(user.extra && {extra: user.extra})}
         : undefined;
-    keep(this.#callers, key, {value, until: clock.now() + tokenTtlMs});
+    keep(this.#callers, key, {value, since: clock.now(), until: clock.now() + tokenTtlMs});
     return value;
   }
 
   async #allows(user: Caller, verb: string, subresource: string): Promise<boolean> {
     const {client, clock, node, allowedTtlMs, deniedTtlMs} = this.#options;
     const key = JSON.stringify([user, verb, subresource]);
-    const kept = this.#answers.get(key);
-    if (kept && kept.until > clock.now()) return kept.value;
+    const kept = valid(this.#answers.get(key), clock);
+    if (kept) return kept.value;
     if (!client) return false;
     const {status} = await client.request<{status: {allowed?: boolean}}>('POST', '/apis/authorization.k8s.io/v1/subjectaccessreviews', {
       body: {
@@ -121,7 +124,7 @@ export class Access {
       priority: 'high',
     });
     const value = status.allowed === true;
-    keep(this.#answers, key, {value, until: clock.now() + (value ? allowedTtlMs : deniedTtlMs)});
+    keep(this.#answers, key, {value, since: clock.now(), until: clock.now() + (value ? allowedTtlMs : deniedTtlMs)});
     return value;
   }
 }
@@ -131,6 +134,10 @@ function keep<T>(map: Map<string, Kept<T>>, key: string, entry: Kept<T>): void {
   map.set(key, entry);
 }
 
+/** A clock that was set back makes nothing live longer. */
+const valid = <T>(kept: Kept<T> | undefined, clock: Clock): Kept<T> | undefined =>
+  kept && kept.since <= clock.now() && clock.now() < kept.until ? kept : undefined;
+
 function fromCertificate(socket: TLSSocket): Caller | undefined {
   if (!socket.authorized || typeof socket.getPeerCertificate !== 'function') return undefined;
   const {subject} = socket.getPeerCertificate();
@@ -139,12 +146,12 @@ function fromCertificate(socket: TLSSocket): Caller | undefined {
   return {name: subject.CN as string, groups: [...(groups === undefined ? [] : [groups].flat()), 'system:authenticated']};
 }
 
-/** What is asked of the node: everything that is not named here is the node's `proxy`. */
-function subresourceOf(path: string): string {
-  const under = (prefix: string) => path === prefix || path.startsWith(`${prefix}/`);
-  if (under('/stats')) return 'stats';
-  if (under('/metrics')) return 'metrics';
-  if (under('/logs')) return 'log';
-  if (under('/spec')) return 'spec';
-  return 'proxy';
+/** What is asked of the node, by its first word: everything that is not named here is the node's `proxy`, some of it a part of that by itself. */
+function subresourcesOf(path: string): [subresource: string, finer?: string] {
+  const word = path.split('/').find(Boolean) ?? '';
+  if (Object.hasOwn(subresources, word)) return [subresources[word]!];
+  return Object.hasOwn(partsOfProxy, word) ? ['proxy', partsOfProxy[word]!] : ['proxy'];
 }
+
+const subresources: Readonly<Record<string, string>> = {stats: 'stats', metrics: 'metrics', logs: 'log', spec: 'spec'};
+const partsOfProxy: Readonly<Record<string, string>> = {pods: 'pods', runningpods: 'pods', healthz: 'healthz', configz: 'configz'};

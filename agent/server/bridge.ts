@@ -17,6 +17,8 @@ const channel = {stdin: 0, stdout: 1, stderr: 2, error: 3, resize: 4, close: 255
 /** More than this on its way to a client that is behind, and the runtime is not read. */
 const highWater = 1 << 20;
 const maxPayload = 32 * 1024 * 1024;
+/** Of the runtime's answer to an upgrade. */
+const maxHead = 64 * 1024;
 
 const server = new WebSocketServer({
   noServer: true,
@@ -25,14 +27,18 @@ const server = new WebSocketServer({
   handleProtocols: (offered) => [channelsV5, tunnelled].find((name) => offered.has(name)) ?? false,
 });
 
-/** Silent until it is resumed: what it says before anyone listens would be lost. */
-const accept = (request: IncomingMessage, socket: Duplex, head: Buffer): Promise<WebSocket> =>
-  new Promise((resolve) =>
-    server.handleUpgrade(request, socket, head, (client) => {
-      client.pause();
-      resolve(client);
-    }),
-  );
+/**
+ * Silent until it is resumed: what it says before anyone listens would be lost. Undefined for a client that has left or that shakes hands
+ * wrongly, which has been told.
+ */
+function accept(request: IncomingMessage, socket: Duplex, head: Buffer): WebSocket | undefined {
+  let accepted: WebSocket | undefined;
+  server.handleUpgrade(request, socket, head, (client) => {
+    client.pause();
+    accepted = client;
+  });
+  return accepted;
+}
 
 export interface RemoteStreams {
   stdin: boolean;
@@ -50,7 +56,8 @@ export async function bridgeChannels(
   {stdin, stdout, stderr, tty}: RemoteStreams,
 ): Promise<void> {
   const upgraded = await upgradeToSpdy(new URL(target), remoteProtocol);
-  const client = await accept(request, socket, head);
+  const client = accept(request, socket, head);
+  if (!client) return void upgraded.destroy();
   const connection = new SpdyConnection(upgraded);
   const errors = await connection.open({streamtype: 'error'});
   const input = stdin ? await connection.open({streamtype: 'stdin'}) : undefined;
@@ -69,10 +76,12 @@ export async function bridgeChannels(
   const ended = () => {
     open -= 1;
     if (open > 0) return;
-    // The verdict comes last: a client stops reading at it.
+    connection.close();
+    // An empty verdict would be a success.
+    if (verdict.length === 0) return client.close(1011, 'the container runtime closed the stream');
+    // It comes last: a client stops reading at it.
     send(channel.error, Buffer.concat(verdict));
     client.close(1000);
-    connection.close();
   };
   for (const [number, stream] of outputs) {
     stream.on('data', (bytes) => send(number, bytes));
@@ -83,8 +92,12 @@ export async function bridgeChannels(
   client.on('message', (data) => {
     const bytes = bytesOf(data);
     const payload = bytes.subarray(1);
-    if (bytes[0] === channel.stdin) input?.write(payload);
-    else if (bytes[0] === channel.resize) resize?.write(payload);
+    if (bytes[0] === channel.stdin) {
+      if (!input || input.write(payload)) return;
+      client.pause();
+      connection.onceDrained(() => client.resume());
+    }
+    if (bytes[0] === channel.resize) resize?.write(payload);
     else if (bytes[0] === channel.close && payload[0] === channel.stdin) input?.end();
   });
   client.on('close', () => connection.close());
@@ -95,7 +108,8 @@ export async function bridgeChannels(
 /** port-forward as kubectl does it: its SPDY goes through untouched. */
 export async function bridgeTunnel(request: IncomingMessage, socket: Duplex, head: Buffer, target: string): Promise<void> {
   const runtime = await upgradeToSpdy(new URL(target), 'portforward.k8s.io');
-  const client = await accept(request, socket, head);
+  const client = accept(request, socket, head);
+  if (!client) return void runtime.destroy();
   runtime.on('data', (bytes: Buffer) => {
     client.send(bytes, () => client.bufferedAmount < highWater && runtime.resume());
     if (client.bufferedAmount > highWater) runtime.pause();
@@ -139,13 +153,19 @@ async function upgradeToSpdy(url: URL, protocol: string): Promise<Socket> {
   socket.write(`${lines.join('\r\n')}\r\n\r\n`);
   return new Promise((resolve, reject) => {
     let got = Buffer.alloc(0);
-    const fail = (error: Error) => reject(new Refusal(502, error.message));
+    const fail = (error: Error) => {
+      socket.destroy();
+      reject(new Refusal(502, error.message));
+    };
+    const closed = () => fail(new Error('the container runtime closed the connection'));
     const take = (bytes: Buffer) => {
       got = Buffer.concat([got, bytes]);
       const end = got.indexOf('\r\n\r\n');
+      if (end < 0 && got.length > maxHead) return fail(new Error('the container runtime does not speak HTTP'));
       if (end < 0) return;
       socket.off('data', take);
       socket.off('error', fail);
+      socket.off('close', closed);
       const status = Number(got.toString('latin1', 9, 12));
       if (status !== 101) {
         socket.destroy();
@@ -157,5 +177,6 @@ async function upgradeToSpdy(url: URL, protocol: string): Promise<Socket> {
     };
     socket.on('data', take);
     socket.once('error', fail);
+    socket.once('close', closed);
   });
 }

@@ -28,6 +28,9 @@ export async function* readLog(path: string, options: LogOptions, isOver: () => 
     let position = options.tail === undefined ? 0 : await tailStart(file, options.tail);
     let rest = Buffer.alloc(0);
     const change = new Change(path);
+    let next: FileHandle | undefined;
+    let seenAt = 0;
+    let isLast = false;
     try {
       for (;;) {
         // Asked first: what was written before the end is read after it.
@@ -36,6 +39,9 @@ export async function* readLog(path: string, options: LogOptions, isOver: () => 
         if (signal.aborted) return;
         if (bytesRead > 0) {
           position += bytesRead;
+          // Still written to: what comes after is worth waiting for.
+          if (next) seenAt = performance.now();
+          isLast = false;
           const whole = rest.length > 0 ? Buffer.concat([rest, buffer.subarray(0, bytesRead)]) : buffer.subarray(0, bytesRead);
           const end = whole.lastIndexOf(10) + 1;
           rest = Buffer.from(whole.subarray(end));
@@ -47,13 +53,25 @@ export async function* readLog(path: string, options: LogOptions, isOver: () => 
           continue;
         }
         if (!options.follow) return;
-        const next = await successor(path, file);
-        if (next) {
+        if (isLast) {
           await file.close();
-          file = next;
+          file = next!;
+          next = undefined;
+          isLast = false;
           position = 0;
           rest = Buffer.alloc(0);
-          change.watch();
+          continue;
+        }
+        if (!next) {
+          next = await successor(path, file);
+          if (next) {
+            seenAt = performance.now();
+            change.watch();
+          }
+        }
+        // A new file is there before the runtime has let go of the old one: when it writes into the new one, the old one is read a last time.
+        if (next && (over || performance.now() - seenAt >= lookEveryMs || (await next.stat()).size > 0)) {
+          isLast = true;
           continue;
         }
         if (over) return;
@@ -61,6 +79,7 @@ export async function* readLog(path: string, options: LogOptions, isOver: () => 
       }
     } finally {
       change.close();
+      await next?.close();
     }
   } finally {
     await file.close();

@@ -3,6 +3,7 @@
 import {readFile} from 'node:fs/promises';
 import http, {type IncomingMessage, type ServerResponse} from 'node:http';
 import https from 'node:https';
+import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
 import type {Settings} from '../cli/settings.ts';
 import type {NodeState} from '../node/node-state.ts';
@@ -50,6 +51,11 @@ type Route = (call: Call) => Promise<void> | void;
 
 const disabled = 'Debug endpoints are disabled.\n';
 const maxUrl = 64 * 1024;
+/** What takes more than a GET. */
+const methods: Readonly<Record<string, string>> = {
+  ...{stats: 'POST', run: 'POST', exec: 'POST', attach: 'POST', portForward: 'POST'},
+  manifests: 'PUT POST DELETE',
+};
 const debugPaths = /^\/(exec|attach|run|portForward|containerLogs|runningpods|logs|debug)(\/|$)/;
 const json = 'application/json';
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
@@ -74,7 +80,7 @@ export class AgentServer {
       runningpods: ({response}) =>
         send(response, json, podList([...manager.workers()].filter(({view}) => view.running().length > 0).map(runningPod))),
       stats: async ({response, parts, query}) => {
-        if (parts[1] !== 'summary') throw new Refusal(404, '404 page not found\n');
+        if (parts[1] !== 'summary') throw notFound();
         const summary = summaryOf(await this.#figures.get(), state);
         send(response, json, JSON.stringify(query.get('only_cpu_and_memory') === 'true' ? cpuAndMemory(summary) : summary));
       },
@@ -82,6 +88,7 @@ export class AgentServer {
         if (parts[1] === 'cadvisor') send(response, prometheus, cadvisorMetrics(await this.#figures.get(), state));
         else if (parts[1] === 'resource') send(response, prometheus, resourceMetrics(await this.#figures.get()));
         else if (parts[1] === 'probes') send(response, prometheus, probeMetrics(state));
+        else if (parts[1] !== undefined) throw notFound();
         else send(response, prometheus, agentMetrics(state, manager, version));
       },
       configz: ({response}) => send(response, json, JSON.stringify({nodeagentconfig: settings.all()})),
@@ -139,6 +146,11 @@ export class AgentServer {
     }
   }
 
+  /** Of the secure, the read-only and the health port, as far as they are open. */
+  get ports(): number[] {
+    return this.#servers.map((server) => (server.address() as AddressInfo).port);
+  }
+
   stop(): void {
     for (const server of this.#servers) {
       server.close();
@@ -163,11 +175,13 @@ export class AgentServer {
   async #serve(request: IncomingMessage, response: ServerResponse, secure: boolean): Promise<void> {
     try {
       const call = callOf(request, response);
-      if (secure) call.user = await this.#authorize(request, call.path);
+      if (secure) call.user = await this.#authorize(call);
       if (debugPaths.test(call.path) && !(secure && this.#options.settings.bool('enable-debugging-handlers')))
         throw new Refusal(405, disabled);
       const route = Object.hasOwn(this.#routes, call.parts[0] ?? '') ? this.#routes[call.parts[0]!]! : undefined;
-      if (!route || (call.parts[0] === 'configz' && !secure)) throw new Refusal(404, '404 page not found\n');
+      if (!route || (call.parts[0] === 'configz' && !secure)) throw notFound();
+      if (request.method !== 'GET' && !(methods[call.parts[0]!] ?? '').includes(request.method!))
+        throw new Refusal(405, '405: Method Not Allowed');
       await route(call);
     } catch (error) {
       const {status, text} = answerTo(error, this.#options.log);
@@ -177,8 +191,9 @@ export class AgentServer {
     }
   }
 
-  async #authorize(request: IncomingMessage, path: string): Promise<Caller> {
-    const verdict = await this.#options.access.check(request, path);
+  async #authorize({request, parts}: Call): Promise<Caller> {
+    // Of the parts that choose the route, not of the path as it was spelled.
+    const verdict = await this.#options.access.check(request, `/${parts.join('/')}`);
     if (verdict.status !== 200) throw new Refusal(verdict.status, verdict.text);
     return verdict.user;
   }
@@ -186,8 +201,9 @@ export class AgentServer {
   async #upgrade(request: IncomingMessage, socket: Duplex, head: Buffer): Promise<void> {
     socket.on('error', () => socket.destroy());
     try {
-      const {path, parts, query} = callOf(request, undefined as unknown as ServerResponse);
-      await this.#authorize(request, path);
+      const call = callOf(request, undefined as unknown as ServerResponse);
+      const {parts, query} = call;
+      await this.#authorize(call);
       if (!this.#options.settings.bool('enable-debugging-handlers')) throw new Refusal(405, disabled);
       await this.#stream(parts, query, request, socket, head);
     } catch (error) {
@@ -213,7 +229,7 @@ export class AgentServer {
       const url = await runtime.portForwardUrl(sandboxId, ports);
       return offered.includes(tunnelled) ? bridgeTunnel(request, socket, head, url) : handOn(request, socket, head, url);
     }
-    if (verb !== 'exec' && verb !== 'attach') throw new Refusal(404, '404 page not found\n');
+    if (verb !== 'exec' && verb !== 'attach') throw notFound();
     const {containerId} = this.#container(parts);
     const flag = (long: string, short: string) => /^(1|true)$/.test(query.get(short) ?? query.get(long) ?? '');
     const tty = flag('tty', 'tty');
@@ -276,6 +292,8 @@ function answerTo(error: unknown, log: Log): {status: number; text: string} {
   log.error('a request failed', error);
   return {status: 500, text: (error as Error).message};
 }
+
+const notFound = (): Refusal => new Refusal(404, '404 page not found\n');
 
 function upgradeNeeded(): never {
   throw new Refusal(400, 'unable to upgrade: missing upgrade headers in request');

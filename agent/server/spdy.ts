@@ -28,8 +28,11 @@ export class SpdyStream extends EventEmitter<StreamEvents> {
     this.#connection = connection;
   }
 
-  write(bytes: Buffer): void {
-    for (let at = 0; at < bytes.length; at += maxFrame) this.#connection.data(this.id, bytes.subarray(at, at + maxFrame), 0);
+  /** Whether more may be written at once; otherwise the connection says when it is drained. */
+  write(bytes: Buffer): boolean {
+    let more = true;
+    for (let at = 0; at < bytes.length; at += maxFrame) more = this.#connection.data(this.id, bytes.subarray(at, at + maxFrame), 0);
+    return more;
   }
 
   /** No more from here; the other side may go on. */
@@ -65,8 +68,13 @@ export class SpdyConnection {
     return stream;
   }
 
+  /** What was written is sent; what comes is not waited for. */
   close(): void {
-    this.#socket.end();
+    this.#socket.end(() => this.#socket.destroy());
+  }
+
+  onceDrained(callback: () => void): void {
+    this.#socket.once('drain', callback);
   }
 
   /** While whoever takes the data is behind. */
@@ -78,11 +86,11 @@ export class SpdyConnection {
     this.#socket.resume();
   }
 
-  data(id: number, bytes: Buffer, flags: number): void {
+  data(id: number, bytes: Buffer, flags: number): boolean {
     const head = Buffer.alloc(8);
     head.writeUInt32BE(id, 0);
     head.writeUInt32BE(((flags << 24) | bytes.length) >>> 0, 4);
-    this.#socket.write(Buffer.concat([head, bytes]));
+    return this.#socket.write(Buffer.concat([head, bytes]));
   }
 
   #control(kind: number, flags: number, body: Buffer): void {
