@@ -80,9 +80,9 @@ const socket = (entry: string): FunctionRow => ({
 
 export const functions = {
   create: {...rest('create'), environment: [...api, ...ranges]},
-  get: rest('get'),
+  get: {...rest('get'), environment: [...api, 'CLUSTERLESS_CONNECTIONS_TABLE']},
   /** Lists and HTTP watches. An open watch costs by memory and time, so it has as little as lists of some thousand objects need. */
-  list: {...streaming('list'), memoryMb: 256, bounded: true},
+  list: {...streaming('list'), memoryMb: 256, bounded: true, environment: [...api, 'CLUSTERLESS_CONNECTIONS_TABLE']},
   update: {...rest('update'), environment: [...api, ...ranges]},
   patch: {...rest('patch'), environment: [...api, ...ranges]},
   delete: {...rest('delete'), environment: [...api, ...ranges]},

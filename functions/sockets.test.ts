@@ -4,51 +4,13 @@ import {systemClock} from '../shared/clock.ts';
 import type {DynamoDouble} from '../shared/storage/dynamo/double/double.ts';
 import type {RestHandler} from './kit/rest.ts';
 import type {SocketHandler} from './kit/socket-handler.ts';
+import {connectEvent, socketEvent, TestGateway} from './kit/socket-testing.ts';
 
 type Kit = typeof import('./kit/testing.ts');
 const protocol = 'v1.watch.clusterless.dev';
 
-class Gateway {
-  readonly posted = new Map<string, string[]>();
-  readonly gone = new Set<string>();
-  readonly closed: string[] = [];
-  failing: ((connection: string) => void) | undefined;
-  /** Takes its time, as posts do. */
-  underWay: ((text: string) => Promise<void>) | undefined;
-
-  async post(connection: string, messages: readonly Uint8Array[]): Promise<'sent' | 'gone'> {
-    this.failing?.(connection);
-    await this.underWay?.(Buffer.concat(messages).toString());
-    if (this.gone.has(connection)) return 'gone';
-    const posted = this.posted.get(connection) ?? [];
-    this.posted.set(connection, posted);
-    posted.push(...messages.map((message) => Buffer.from(message).toString()));
-    return 'sent';
-  }
-
-  async close(connection: string): Promise<void> {
-    this.closed.push(connection);
-  }
-
-  // biome-ignore lint/suspicious/noExplicitAny: whatever was said
-  heard(connection: string): any[] {
-    return (this.posted.get(connection) ?? []).map((text) => {
-      const [head, ...lines] = text.split('\n');
-      const events = lines.filter(Boolean).map((line) => JSON.parse(line));
-      return {...JSON.parse(head!), ...(events.length > 0 && {events})};
-    });
-  }
-
-  /** `TYPE name` of every event, in the order in which they came. */
-  events(connection: string): string[] {
-    return this.heard(connection).flatMap(({events = []}) =>
-      events.map(({type, object}: {type: string; object: {metadata: {name: string}}}) => `${type} ${object.metadata.name}`),
-    );
-  }
-}
-
 let kit: Kit;
-let gateway: Gateway;
+let gateway: TestGateway;
 let double: DynamoDouble;
 let offsetMs = 0;
 /** What the log's stream holds. */
@@ -62,7 +24,7 @@ const clock = {now: () => Date.now() + offsetMs, after: systemClock.after};
 beforeEach(async () => {
   vi.resetModules();
   offsetMs = 0;
-  gateway = new Gateway();
+  gateway = new TestGateway();
   kit = await import('./kit/testing.ts');
   ({double, records} = await kit.installTables({clock, openSockets: async () => gateway}));
   const load = async <T>(name: string) =>
@@ -92,36 +54,7 @@ async function ring(batch = records.splice(0)): Promise<object> {
   return result;
 }
 
-/** https://docs.aws.amazon.com/apigateway/latest/developerguide/apigateway-websocket-api-mapping-template-reference.html */
-const socketEvent = (routeKey: '$connect' | '$default' | '$disconnect', connectionId: string, more: object = {}) => ({
-  requestContext: {
-    routeKey,
-    eventType: {$connect: 'CONNECT', $default: 'MESSAGE', $disconnect: 'DISCONNECT'}[routeKey],
-    extendedRequestId: 'd1FxQHlOoAMFsTg=',
-    requestTime: '21/Nov/2026:13:00:00 +0000',
-    messageDirection: 'IN',
-    stage: 'prod',
-    connectedAt: clock.now(),
-    requestTimeEpoch: clock.now(),
-    identity: {sourceIp: '203.0.113.7'},
-    requestId: 'd1FxQHlOoAMFsTg=',
-    domainName: 'abcdef1234.execute-api.us-east-1.amazonaws.com',
-    connectionId,
-    apiId: 'abcdef1234',
-  },
-  isBase64Encoded: false,
-  ...more,
-});
-
-const connect = (connection: string, headers: Record<string, string> = {}) =>
-  socket.connect(
-    socketEvent('$connect', connection, {
-      headers: {Host: 'abcdef1234.execute-api.us-east-1.amazonaws.com', 'Sec-WebSocket-Protocol': protocol, ...headers},
-      multiValueHeaders: Object.fromEntries(
-        Object.entries({'Sec-WebSocket-Protocol': protocol, ...headers}).map(([name, value]) => [name, [value]]),
-      ),
-    }),
-  );
+const connect = (connection: string, headers: Record<string, string> = {}) => socket.connect(connectEvent(connection, protocol, headers));
 
 const say = (connection: string, message: object | string) =>
   socket.message(socketEvent('$default', connection, {body: typeof message === 'string' ? message : JSON.stringify(message)}));

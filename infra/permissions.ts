@@ -17,8 +17,8 @@ export interface TableGrant {
   kinds?: readonly Kind[];
 }
 
-/** object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts) */
-export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f';
+/** object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts), node (tunnels.ts) */
+export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f' | 'n';
 
 export interface Grants {
   tables: readonly TableGrant[];
@@ -64,8 +64,9 @@ const closes = [onConnections(['k'], 'Query'), onConnections(['k', 't'], 'BatchW
 
 export const grants: Record<FunctionName, Grants> = {
   create: {tables: writes},
-  get: {tables: reads},
-  list: {tables: reads},
+  // Leases of nodes are read with what their connections tell.
+  get: {tables: [...reads, onConnections(['n'], 'GetItem')]},
+  list: {tables: [...reads, onConnections(['n'], 'Query')]},
   update: {tables: writes},
   patch: {tables: writes},
   delete: {tables: writes},
@@ -84,10 +85,11 @@ export const grants: Record<FunctionName, Grants> = {
       onConnections(['k', 't'], 'PutItem'),
       onConnections(['t'], 'UpdateItem'),
       onConnections(['t', 'f'], 'BatchGetItem'),
+      onConnections(['n'], 'PutItem', 'UpdateItem', 'GetItem'),
     ],
     connections: ['POST', 'DELETE'],
   },
-  'socket-disconnect': {tables: closes},
+  'socket-disconnect': {tables: [...closes, onConnections(['n'], 'UpdateItem')]},
   'fan-out': {
     tables: [
       ...follows,

@@ -4,6 +4,7 @@ import type {UserInfo} from './auth/user.ts';
 import type {Client} from './client/client.ts';
 import type {Clock} from './clock.ts';
 import type {ApiRequest, ApiResponse} from './http/messages.ts';
+import type {NodeLiveness} from './nodes/liveness.ts';
 import type {NodeRoads} from './nodes/roads.ts';
 import type {Store} from './storage/contract.ts';
 
@@ -41,6 +42,8 @@ export interface ApiOptions {
   advertise?: {address: string; port: number};
   /** Where the watch protocol (docs/watch-protocol.md) is served, an absolute URL or a path here: said to whoever asks for the version. */
   watchSocket?: string;
+  /** Where connections tell which nodes live; else their Leases are renewed. */
+  nodeLiveness?: NodeLiveness;
   /** The store is a copy of one that a start has brought in order: of that only where this server listens is written anew. */
   reconciled?: boolean;
   /** The way to nodes: without one, logs, exec and proxies are answered with 503. */

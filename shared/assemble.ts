@@ -109,6 +109,7 @@ export function assemble(options: ApiOptions, rooms: Rooms): Assembly {
     reviews: rooms.reviews?.({tokens, issuer: new TokenIssuer(issuer, key), authorizer, rbac}) ?? absent('reviews'),
     creators: new Creators(),
     quotas: rooms.quotas?.({store, caches, clock}) ?? absent('quotas'),
+    ...(options.nodeLiveness && {nodeLiveness: options.nodeLiveness}),
     continueTokenTtlMs: options.continueTokenTtlMs ?? defaultContinueTtlMs,
     drain: drain.signal,
   };

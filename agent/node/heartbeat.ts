@@ -1,4 +1,4 @@
-/** That the node lives: a lease renewed every ten seconds, with one request. */
+/** That the node lives: a lease renewed every ten seconds, with one request; rarely where a connection tells it (docs/tunnel.md). */
 import type {Clock} from '../../shared/clock.ts';
 import {isReason} from '../../shared/errors.ts';
 import type {KubeObject} from '../../shared/object.ts';
@@ -25,6 +25,8 @@ export class Heartbeat {
   #cancel = (): void => {};
   #stopped = false;
   #retryMs = firstRetryMs;
+  #everyMs = renewIntervalMs;
+  #beating = false;
 
   constructor(options: HeartbeatOptions) {
     this.#options = options;
@@ -40,8 +42,21 @@ export class Heartbeat {
     this.#cancel();
   }
 
+  /** A connection tells of the node from now on: `leaseSeconds` is how often it still has to. Undefined: not any more. */
+  told(leaseSeconds: number | undefined): void {
+    this.#everyMs = leaseSeconds === undefined ? renewIntervalMs : Math.max(leaseSeconds * 1_000, renewIntervalMs);
+    // Where a connection has just begun that is worth writing; where it has ended it may be back before the next one is due.
+    if (!this.#stopped && !this.#beating) this.#beatIn(leaseSeconds === undefined ? renewIntervalMs : 0);
+  }
+
+  #beatIn(ms: number): void {
+    this.#cancel();
+    this.#cancel = this.#options.clock.after(ms, () => void this.#beat());
+  }
+
   async #beat(): Promise<void> {
-    let wait = renewIntervalMs;
+    this.#beating = true;
+    let wait: number | undefined;
     try {
       this.#lease = await this.#renew();
       this.#retryMs = firstRetryMs;
@@ -52,8 +67,8 @@ export class Heartbeat {
       wait = this.#retryMs;
       this.#retryMs = Math.min(this.#retryMs * 2, longestRetryMs);
     }
-    if (this.#stopped) return;
-    this.#cancel = this.#options.clock.after(wait, () => void this.#beat());
+    this.#beating = false;
+    if (!this.#stopped) this.#beatIn(wait ?? this.#everyMs);
   }
 
   async #renew(): Promise<KubeObject> {

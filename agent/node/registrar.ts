@@ -24,6 +24,7 @@ const longestRetryMs = 7_000;
 
 export class Registrar {
   readonly #options: RegistrarOptions;
+  #reportMs: number;
   #node: KubeObject | undefined;
   #written = '';
   #writtenAt = 0;
@@ -35,6 +36,7 @@ export class Registrar {
 
   constructor(options: RegistrarOptions) {
     this.#options = options;
+    this.#reportMs = options.reportMs;
   }
 
   get node(): KubeObject | undefined {
@@ -55,6 +57,11 @@ export class Registrar {
   touch(): void {
     if (this.#running) this.#again = true;
     else void this.#run();
+  }
+
+  /** A connection tells that the node lives: then its status is written this often although nothing changed. Undefined: as without. */
+  told(leaseSeconds: number | undefined): void {
+    this.#reportMs = Math.max(this.#options.reportMs, (leaseSeconds ?? 0) * 1_000);
   }
 
   /** Seen by a watch. */
@@ -121,10 +128,10 @@ export class Registrar {
   }
 
   async #report(): Promise<void> {
-    const {client, clock, spec, reportMs} = this.#options;
+    const {client, clock, spec} = this.#options;
     const status = await this.#options.status(this.#node?.status);
     const changed = fingerprint(status) !== this.#written;
-    if (!changed && clock.now() - this.#writtenAt < reportMs) return;
+    if (!changed && clock.now() - this.#writtenAt < this.#reportMs) return;
     // Addresses merge by their type: a list with one more of a type would lose one.
     const body = {status: {...status, addresses: [{$patch: 'replace'}, ...(status.addresses as object[])]}};
     const answer = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}/status`, {

@@ -7,6 +7,7 @@ import {awsTokens} from './aws-tokens.ts';
 import {doors} from './doors.ts';
 import {type Environment, readEnvironment} from './environment.ts';
 import {log} from './log.ts';
+import {livenessOf} from './tables.ts';
 
 export interface Cluster extends Composed {
   environment: Environment;
@@ -59,6 +60,7 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<
     ...optional('serviceNodePortRange', nodePortRange),
     ...optional('watchHistoryMs', historyMs),
     ...optional('watchSocket', watchSocket),
+    ...optional('nodeLiveness', livenessOf(environment)),
   };
   const composed = compose(options, parts(options));
   await composed.assembly.warmUp();

@@ -13,6 +13,7 @@ import type {AttributeValue, UpdateItemCommandInput} from '@aws-sdk/client-dynam
 import type {UserInfo} from '../../shared/auth/user.ts';
 import type {Revision} from '../../shared/storage/contract.ts';
 import type {DynamoCalls} from '../../shared/storage/dynamo/calls.ts';
+import {isConditionFailure, numberOf} from './items.ts';
 
 export interface Connection {
   connectedAt: number;
@@ -21,6 +22,10 @@ export interface Connection {
   /** Who said hello. */
   user?: UserInfo;
   expiresAt?: number;
+  /** What it speaks, where that is not the watch protocol. */
+  speaks?: 'tunnel';
+  /** Whose tunnel it is, since that was shown. */
+  node?: string;
 }
 
 export interface Subscription {
@@ -106,11 +111,13 @@ export class Connections {
     await this.#write(subscriptions.flatMap((subscription) => this.#subscriptionItems(subscription)).map(remove));
   }
 
-  /** Also what has come about while it was being removed before. */
-  async remove(id: string): Promise<void> {
+  /** Also what has come about while it was being removed before. Answers what it was. */
+  async remove(id: string): Promise<Connection | undefined> {
     const items = await this.#query(`k|${id}`);
     await this.unsubscribe(items.filter(isSubscription).map((item) => dataOf<Subscription>(item)));
-    await this.#write(items.filter((item) => !isSubscription(item)).map(remove));
+    const own = items.filter((item) => !isSubscription(item));
+    await this.#write(own.map(remove));
+    return own[0] && dataOf<Connection>(own[0]);
   }
 
   /** Who wants the changes of a type, and where each topic stands. */
@@ -352,7 +359,6 @@ export class Connections {
 type Request = {DeleteRequest: {Key: Item}};
 const remove = ({pk, sk}: Item): Request => ({DeleteRequest: {Key: {pk: pk!, sk: sk!}}});
 
-const numberOf = (value: AttributeValue | undefined): number => Number(value?.N ?? 0);
 const dataOf = <T>(item: Item): T => JSON.parse(item['data']!.S!) as T;
 const isSubscription = ({sk}: Item): boolean => sk!.S!.startsWith('s|');
 const nameOf = ({pk, sk}: Item): string => `${pk!.S} ${sk!.S}`;
@@ -363,4 +369,3 @@ const subscriptionOf = (item: Item): Subscription => ({
   ...(item['since'] && {since: numberOf(item['since'])}),
 });
 const leaseOf = (item: Item): Lease => ({position: numberOf(item['position']), rings: numberOf(item['rings'])});
-const isConditionFailure = (error: unknown): boolean => (error as Error).name === 'ConditionalCheckFailedException';

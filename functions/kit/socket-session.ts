@@ -19,10 +19,12 @@ import type {Cluster} from './cluster.ts';
 import type {Connection, Connections, Subscription} from './connections.ts';
 import {doors} from './doors.ts';
 import type {Sockets} from './sockets.ts';
+import type {Tunnels} from './tunnels.ts';
 
 export interface SocketParts {
   cluster: Cluster;
   connections: Connections;
+  tunnels: Tunnels;
   sockets: Sockets;
 }
 
@@ -38,8 +40,12 @@ export async function authenticated({assembly}: Cluster, request: ApiRequest): P
   return user;
 }
 
-export async function receive(parts: SocketParts, id: string, text: string): Promise<void> {
-  const known = await parts.connections.read(id);
+export async function receive(
+  parts: SocketParts,
+  id: string,
+  text: string,
+  known: Awaited<ReturnType<Connections['read']>>,
+): Promise<void> {
   if (!known) {
     // Forgotten, or never heard of: its client comes again and begins anew.
     await new SocketSession(parts, id, {connectedAt: 0}, []).leave(closeCodes.goingAway, 'this connection is not known');

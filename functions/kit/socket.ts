@@ -1,11 +1,11 @@
 /** What the functions of the WebSocket API and of its changes share: the API, the table of connections, and the way to post to them. */
 import {listing} from '../../shared/registry/served/list.ts';
 import type {FunctionName} from '../functions.ts';
-import {type Cluster, clusterOf} from './cluster.ts';
-import {Connections} from './connections.ts';
+import {clusterOf} from './cluster.ts';
 import {doors} from './doors.ts';
 import type {SocketParts} from './socket-session.ts';
 import {openSockets, type Sockets} from './sockets.ts';
+import {tablesOf} from './tables.ts';
 
 /** What subscriptions are authorized with is a watch like any other. */
 const served = () => ({handlers: listing});
@@ -20,12 +20,6 @@ export function socketParts(name: FunctionName): (callback?: string) => Promise<
     if (endpoint === undefined) throw new Error('the environment variable CLUSTERLESS_SOCKET_CALLBACK is not set');
     const own = sockets.get(endpoint) ?? (doors.openSockets ? doors.openSockets(endpoint) : openSockets(endpoint, doors.clock));
     sockets.set(endpoint, own);
-    return {cluster: opened, connections: await connectionsOf(opened), sockets: await own};
+    return {cluster: opened, ...(await tablesOf(opened.environment)), sockets: await own};
   };
-}
-
-export async function connectionsOf({environment, options}: Pick<Cluster, 'environment' | 'options'>): Promise<Connections> {
-  const {connectionsTable: table, cluster} = environment;
-  if (table === undefined) throw new Error('the environment variable CLUSTERLESS_CONNECTIONS_TABLE is not set');
-  return new Connections({calls: await doors.calls(), table, cluster, now: () => options.clock?.now() ?? Date.now()});
 }

@@ -2,12 +2,13 @@
  * The monthly bill: how often each thing happens, times what it takes (calls.json, measured), times what that costs (prices.json, with its
  * date). Pure, so that a test can hold it against the goals. Sizes of functions are read from their rows.
  */
-import {type FunctionName, functions} from '../../functions/functions.ts';
+import {type FunctionName, type FunctionRow, functions} from '../../functions/functions.ts';
+import {hearingMs, leaseSeconds, livePingSeconds} from '../../shared/nodes/liveness.ts';
 import calls from './calls.json' with {type: 'json'};
 import prices from './prices.json' with {type: 'json'};
 
 export interface Usage {
-  /** Whose agents have a WebSocket connection each. */
+  /** Whose agents have two WebSocket connections each: one that watches, and a tunnel. */
   nodes: number;
   /** Other programs with one: controllers, proxies. */
   watchers: number;
@@ -54,8 +55,8 @@ const pingSeconds = 240;
 const reconnectSeconds = 6_600;
 /** hello, welcome, and for some subscriptions each a question and an answer. */
 const messagesPerReconnect = 14;
-/** Node status and Lease: on connect, on disconnect, and once an hour; between, the connection says it. */
-const heartbeatSeconds = 3_600;
+/** The status of a node and its Lease; between, its tunnel tells that it lives. */
+const writesPerHeartbeat = 2;
 const maintenanceSeconds = 300;
 /** Of an HTTP watch at rest. */
 const pollSeconds = 1;
@@ -78,13 +79,16 @@ const requestsPerEnvironment = 500;
 
 export function bill(usage: Usage): Line[] {
   const {nodes, watchers, httpWatches, readsPerSecond, listsPerSecond, watchersPerChange, storedGb} = usage;
-  const heartbeats = (nodes * secondsPerMonth) / heartbeatSeconds;
+  const heartbeats = (nodes * secondsPerMonth * writesPerHeartbeat) / leaseSeconds;
   const writes = usage.writesPerSecond * secondsPerMonth;
   const reads = readsPerSecond * secondsPerMonth;
   const lists = listsPerSecond * secondsPerMonth;
-  const connections = nodes + watchers;
-  const pings = (connections * secondsPerMonth) / pingSeconds;
-  const reconnects = (connections * secondsPerMonth) / reconnectSeconds;
+  const watching = nodes + watchers;
+  const connections = watching + nodes;
+  const pings = (watching * secondsPerMonth) / pingSeconds;
+  const reconnects = (watching * secondsPerMonth) / reconnectSeconds;
+  const tunnelPings = (nodes * secondsPerMonth) / livePingSeconds;
+  const tunnelReconnects = (nodes * secondsPerMonth) / reconnectSeconds;
   const changes = writes + heartbeats;
   const posts = changes * watchersPerChange;
   const controllerRings = changes / (1 + (changes / secondsPerMonth) * gatheringSeconds);
@@ -109,13 +113,10 @@ export function bill(usage: Usage): Line[] {
     line('changes to watchers: frames', posts, 'messages', posts * frame()),
     line('changes to controllers', controllerRings, 'rings', controllerRings * stage('controllers', 'controllers')),
     line('connections', connections, 'open', connections * minutesPerMonth * (prices.socketMinutesPerMillion / million)),
-    line('pings and pongs', pings, 'pings', pings * ((2 * prices.socketMessagesPerMillion) / million + stage('ping', 'socket-message'))),
-    line(
-      'reconnections',
-      reconnects,
-      'times',
-      reconnects * ((messagesPerReconnect * prices.socketMessagesPerMillion) / million + stage('reconnect', 'socket-message')),
-    ),
+    line('pings and pongs', pings, 'pings', pings * (messages(2) + stage('ping', 'socket-message'))),
+    line('reconnections', reconnects, 'times', reconnects * (messages(messagesPerReconnect) + stage('reconnect', 'socket-message'))),
+    line('tunnels: pings and pongs', tunnelPings, 'pings', tunnelPings * (messages(2) + stage('tunnel-ping', 'socket-message'))),
+    line('tunnels: reconnections', tunnelReconnects, 'times', tunnelReconnects * (messages(2) + stage('tunnel-hello', 'socket-message'))),
     line('heartbeats of nodes', heartbeats, 'requests', heartbeats * writeRequest()),
     line('HTTP watches', httpWatches, 'open', watchSeconds * openWatchSecond()),
     line('storage: objects', storedGb, 'GB', storedGb * (prices.tableGbMonth + prices.backupGbMonth)),
@@ -135,8 +136,8 @@ export function perMillionWrites(usage: Usage = idle): number {
 /** Of one write or read by itself, in dollars a million. */
 export const perMillionRequests = (verb: Verb): number => request(verb, verb === 'list' ? listAnswerBytes : answerBytes) * million;
 
-/** Seconds until a node counts as gone: when its connection ends, and when it falls silent without a word. */
-export const deadNodeSeconds = {closed: 5, silent: 600};
+/** Seconds until a node is seen to renew its Lease no more: when its connection ends, and when it falls silent without a word. */
+export const deadNodeSeconds = {closed: 5, silent: hearingMs / 1_000};
 
 const line = (what: string, perMonth: number, unit: string, dollars: number): Line => ({what, perMonth, unit, dollars});
 
@@ -155,6 +156,8 @@ function request(verb: Verb, bytes: number): number {
   );
 }
 
+const messages = (count: number): number => (count * prices.socketMessagesPerMillion) / million;
+
 const stage = (name: keyof typeof calls.stages, ran: FunctionName): number => run(ran, calls.stages[name]);
 
 /** One invocation: the call, its time, its units. */
@@ -166,10 +169,13 @@ function run(
   return (
     prices.functionRequestsPerMillion / million +
     gbSeconds * prices.functionGbSecond +
-    (metricLineBytes / gb) * prices.logGb +
+    (logBytes(functions[name]) / gb) * prices.logGb +
     (readUnits * prices.readUnitsPerMillion + writeUnits * prices.writeUnitsPerMillion) / million
   );
 }
+
+/** A request tells its metrics, a message of a connection its access; that of requests is counted with them. */
+const logBytes = ({trigger}: FunctionRow): number => (trigger === 'rest' ? metricLineBytes : trigger === 'socket' ? accessLogBytes : 0);
 
 /** To one connection, on a topic of its own. */
 const frame = (): number =>

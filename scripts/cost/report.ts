@@ -40,7 +40,7 @@ function asText(usage: Usage, figures: Omit<Report, 'text'>): string {
     `idle, ${`${usage.nodes} nodes`.padEnd(31)} ${money(figures.idleWithNodes)} a month`,
     `a million writes, all in              ${money(figures.perMillionWrites)} (sent to ${watchers(usage.watchersPerChange)}; each further one ${money(further)})`,
     `a million requests by themselves      ${verbs.join(', ')}`,
-    `a dead node is known within           ${deadNodeSeconds.closed} s when its connection ends, ${deadNodeSeconds.silent / 60} min when it falls silent`,
+    `a dead node is known within           ${deadNodeSeconds.closed} s when its connection ends, ${deadNodeSeconds.silent} s when it falls silent`,
     '',
     `prices of ${prices.date} in ${prices.region}, first tier, free tiers left out; calls measured ${calls.measured}`,
     '',

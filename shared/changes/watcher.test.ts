@@ -14,6 +14,7 @@ const encoder: WatchEncoder = {
   event: (kind, event) =>
     event.frame(kind, ({key, revision, image}) => Buffer.from(`${kind} ${key} ${revision}${' '.repeat(image.length)}\n`)),
   initial: ({key, revision}) => Buffer.from(`ADDED ${key} ${revision}\n`),
+  refreshed: ({key, revision}) => Buffer.from(`MODIFIED ${key} ${revision}\n`),
   bookmark: (revision, end) => Buffer.from(`BOOKMARK ${revision}${end ? ' end' : ''}\n`),
   error: (error) => Buffer.from(`ERROR ${(error as {code?: string}).code ?? (error as Error).message}\n`),
 };

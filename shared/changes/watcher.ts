@@ -22,9 +22,18 @@ export interface WatchEncoder {
   event(type: EventType, event: FeedEvent): Uint8Array;
   /** Bytes of a synthetic ADDED of an object as it stands. */
   initial(item: Stored): Uint8Array;
+  /** Bytes of a synthetic MODIFIED of one that differs now from what is stored. */
+  refreshed(item: Stored): Uint8Array;
   bookmark(revision: Revision, initialEventsEnd: boolean): Uint8Array;
   /** Bytes of the ERROR event that tells the client why the watch ends. */
   error(error: unknown): Uint8Array;
+}
+
+/** Objects that change without being written: told again in a rhythm. */
+export interface RefreshOptions {
+  everyMs: number;
+  /** Those that have something new to tell. */
+  items(): Promise<readonly Stored[]>;
 }
 
 export interface WatchOptions {
@@ -43,6 +52,7 @@ export interface WatchOptions {
   /** Close the initial state with a marked bookmark. */
   initialEventsEnd?: boolean;
   bookmarks: boolean;
+  refresh?: RefreshOptions;
   /** The watch ends by itself after this long. */
   timeoutMs: number;
   signal?: AbortSignal | undefined;
@@ -108,6 +118,7 @@ class Watcher implements LiveWatcher, PushSource {
     const {clock, timeoutMs, bookmarks, signal, drain} = options;
     this.#cancels.push(clock.after(timeoutMs, () => this.#finish()));
     if (bookmarks) this.#scheduleBookmarks();
+    if (options.refresh) this.#scheduleRefresh(options.refresh);
     if (signal) this.#cancels.push(onAbort(signal, () => this.close()));
     if (drain) this.#cancels.push(onAbort(drain, () => this.#finish()));
   }
@@ -266,6 +277,24 @@ class Watcher implements LiveWatcher, PushSource {
     if (!this.#live || this.#blocked || this.#done || !this.#bookmarkDue) return;
     this.#bookmarkDue = false;
     this.#blocked = !this.#sink.write(encoder.bookmark(Math.max(this.#position, reached), false));
+  }
+
+  #scheduleRefresh({everyMs, items}: RefreshOptions): void {
+    const {clock, bookmarks, encoder} = this.#options;
+    const at = this.#cancels.length;
+    const refresh = async (): Promise<void> => {
+      // What cannot be asked now is asked next time; who looks at it sees no renewal, as with a node that cannot be asked.
+      const found = this.#live && !this.#blocked ? await items().catch(() => []) : [];
+      if (found.length > 0 && this.#live && !this.#blocked && !this.#done) {
+        this.#flush();
+        this.#blocked = !this.#sink.write(Buffer.concat(found.map((item) => encoder.refreshed(item))));
+        // They carry the version at which they were written: who goes on from the last one that it saw would go back.
+        this.#bookmarkDue ||= bookmarks;
+        if (this.#bookmarkDue) void this.#bookmark();
+      }
+      if (!this.#done) this.#cancels[at] = clock.after(everyMs, () => void refresh());
+    };
+    this.#cancels.push(clock.after(everyMs, () => void refresh()));
   }
 
   /** Ends the stream, with an ERROR event when there is an error to tell. */

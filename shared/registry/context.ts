@@ -11,6 +11,7 @@ import type {Subject} from '../errors.ts';
 import type {ApiRequest, ApiResponse} from '../http/messages.ts';
 import type {Metrics} from '../http/metrics.ts';
 import type {RequestInfo} from '../http/request-info.ts';
+import type {NodeLiveness} from '../nodes/liveness.ts';
 import type {NodeRoads} from '../nodes/roads.ts';
 import type {Store} from '../storage/contract.ts';
 import type {ServiceAllocator} from './allocators/service.ts';
@@ -38,6 +39,8 @@ export interface Machine {
   metrics: Metrics;
   /** Where bytes come from that no store has. */
   nodes: NodeRoads | undefined;
+  /** Absent where nodes renew their Leases. */
+  nodeLiveness?: NodeLiveness;
   continueTokenTtlMs: number;
   /** Aborts when watches are to end because the server goes. */
   drain: AbortSignal;

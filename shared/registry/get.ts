@@ -5,6 +5,7 @@ import {queryValue} from '../http/request-info.ts';
 import {parseRevision} from '../http/resource-version.ts';
 import type {Stored} from '../storage/contract.ts';
 import {type Handler, keyOf, type Machine, type RequestContext, subjectOf} from './context.ts';
+import {asAlive, toldByConnections} from './node-leases.ts';
 import type {Resource} from './resource.ts';
 import {respondImage} from './respond.ts';
 import {waitForRevision} from './wait.ts';
@@ -14,7 +15,8 @@ export const get: Handler = async (context) => {
   const representation = negotiate(request.headers, request.query, objectOffer);
   if (request.query.length > 0) await notOlderThan(context.machine, context.resource, queryValue(request.query, 'resourceVersion'));
   const stored = await readStored(context, context.info.name);
-  return respondImage(context, representation, stored.image);
+  const current = toldByConnections(context) ? await asAlive(context, stored) : stored;
+  return respondImage(context, representation, current.image);
 };
 
 /** @throws StatusError 404 */

@@ -8,6 +8,7 @@ import {formatRevision, parseRevision} from '../http/resource-version.ts';
 import {isStoreError, type Revision, type Scan, type ScanOptions, type Stored} from '../storage/contract.ts';
 import {type Handler, prefixOf, type RequestContext} from './context.ts';
 import {notOlderThan} from './get.ts';
+import {allAsAlive, toldByConnections} from './node-leases.ts';
 import type {Resource} from './resource.ts';
 import {headersFor, isPassThrough, joinItems, type ListMeta, listHead, listTail, respondList} from './respond.ts';
 import {type ItemFilter, itemFilter} from './selection.ts';
@@ -20,6 +21,10 @@ export const list: Handler = async (context) => {
   const representation = negotiate(request.headers, request.query, listOffer);
   const filter = itemFilter(context, options);
   const range = await rangeOf(context, options);
+  if (toldByConnections(context)) {
+    const {items, meta} = await readRange(context, range, filter);
+    return respondList(context, representation, await allAsAlive(context, items), meta);
+  }
   if (!filter && range.at === undefined && !range.limit && !range.after) {
     const view = await context.machine.collections.view(context.resource.storageType, prefixOf(context));
     if (view && isPassThrough(representation, context.resource)) {

@@ -20,6 +20,7 @@ import {encodeProtobuf, encodeWatchFrame} from '../schema/protobuf/protobuf.ts';
 import type {Change} from '../storage/contract.ts';
 import {type Machine, prefixOf, type RequestContext} from './context.ts';
 import {decodeImage} from './encode.ts';
+import {allAsAlive, refreshOf, toldByConnections} from './node-leases.ts';
 import type {Resource} from './resource.ts';
 import {isPassThrough, partial, served} from './respond.ts';
 import {itemFilter} from './selection.ts';
@@ -29,6 +30,8 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
   const {machine, resource, request} = context;
   const representation = negotiate(request.headers, request.query, watchOffer);
   const {prefix, matches} = scopeOf(context, options);
+  const ofNodes = toldByConnections(context);
+  if (request.asFeed && ofNodes) throw notAcceptable('renewals of nodes are told over HTTP only');
   if (request.asFeed) return {status: 200, headers: {}, feed: await feedOf(context, options, representation)};
   const encoder = encoderFor(context, representation);
   const wanted = parseRevision(options.resourceVersion) ?? 0;
@@ -46,6 +49,7 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
     timeoutMs: timeoutOf(options, request.deadline === undefined ? Number.POSITIVE_INFINITY : request.deadline - machine.clock.now()),
     signal: request.signal,
     drain: machine.drain,
+    ...(ofNodes && {refresh: refreshOf(context, matches)}),
   };
   /** Counted from when nothing can fail any more. */
   const open = (more: Pick<WatchOptions, 'from' | 'initial' | 'initialEventsEnd'>) => {
@@ -65,7 +69,8 @@ export async function watch(context: RequestContext, options: ListOptions): Prom
     if (head < wanted) return {status: 200, headers, body: only(encoder.error(tooLargeResourceVersion(options.resourceVersion, head)))};
   }
   const scan = await machine.store.scan(resource.storageType, {prefix, ...(matches && {filter: matches})});
-  return open({from: scan.revision, initial: scan.items, initialEventsEnd: options.allowWatchBookmarks});
+  const initial = ofNodes ? await allAsAlive(context, scan.items) : scan.items;
+  return open({from: scan.revision, initial, initialEventsEnd: options.allowWatchBookmarks});
 }
 
 /** What of a type the request wants to see. @throws StatusError 400 for selectors that cannot be read */
@@ -152,6 +157,7 @@ function encoderFor(context: RequestContext, representation: Representation, sha
   return {
     event: (type, event: FeedEvent) => event.frame(form.events[type].key, form.events[type].encode),
     initial: (item) => form.frame('ADDED', item.image),
+    refreshed: (item) => form.frame('MODIFIED', item.image),
     bookmark: (revision, initialEventsEnd) => form.plain('BOOKMARK', bookmarkObject(resource, formatRevision(revision), initialEventsEnd)),
     error: (error) => form.plain('ERROR', errorStatus(error)),
   };

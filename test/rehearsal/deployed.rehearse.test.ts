@@ -99,6 +99,46 @@ test('a WebSocket connection is told of changes by the function that the stream 
   }
 });
 
+test('a node lives as its tunnel does', {timeout: storyLimitMs}, async () => {
+  const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+  const renewTime = '2020-01-01T00:00:00.000000Z';
+  await ask(
+    leases,
+    'rehearsal-token',
+    JSON.stringify({metadata: {name: 'n1'}, spec: {holderIdentity: 'n1', leaseDurationSeconds: 40, renewTime}}),
+  );
+  type Lease = {spec: {renewTime: string}};
+  const age = async (): Promise<number> => Date.now() - Date.parse((await ask<Lease>(`${leases}/n1`)).object.spec.renewTime);
+  const open = async (): Promise<{socket: WebSocket; say(message: object, answer: string): Promise<void>}> => {
+    const socket = new WebSocket(rehearsal.webSocketUrl, ['v1.tunnel.clusterless.dev'], {rejectUnauthorized: false});
+    const heard: string[] = [];
+    socket.on('message', (data) => heard.push(String(data)));
+    await once(socket, 'open');
+    return {
+      socket,
+      async say(message, answer) {
+        socket.send(JSON.stringify(message));
+        await expect.poll(() => heard.join('\n'), {timeout: 30_000, interval: 20}).toContain(answer);
+      },
+    };
+  };
+  const hello = {action: 'hello', node: 'n1', token: 'rehearsal-token'};
+  const first = await open();
+  await first.say(hello, '"leaseSeconds"');
+  await first.say({action: 'ping'}, '"pong"');
+  expect(await age()).toBeLessThan(60_000);
+  const second = await open();
+  await second.say(hello, '"welcome"');
+  // The former is a tunnel still, and no sign of life.
+  await first.say({action: 'ping'}, '"pong"');
+  first.socket.terminate();
+  const {items} = (await ask<{items: Lease[]}>(leases)).object;
+  expect(items.map(({spec}) => spec.renewTime)).not.toContain(renewTime);
+  second.socket.terminate();
+  const ended = Date.now();
+  await expect.poll(async () => Date.now() - (await age()), {timeout: 30_000}).toBeLessThan(ended + 10_000);
+});
+
 test.skipIf(!informer)(
   'informers are exact while environments are taken away (needs the informers’ client)',
   {timeout: storyLimitMs},
