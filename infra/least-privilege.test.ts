@@ -68,7 +68,7 @@ describe('what the template grants', () => {
 
   test('a table tells it', () => {
     expect(grantTable(grants)).toMatch(
-      /\| get \| BatchGetItem os, GetItem cmos, Query o, UpdateItem s \| BatchGetItem l, GetItem l, PutItem l, Query l \| {2}\| ssm:/,
+      /\| get \| BatchGetItem os, GetItem cmos, Query o, UpdateItem s \| BatchGetItem l, GetItem l, PutItem l, Query l \| GetItem n \| ssm:/,
     );
   });
 });
