@@ -85,7 +85,7 @@ export async function loadOrCreatePki(options: PkiOptions): Promise<Pki> {
 
   let agentClient = await files?.pair('apiserver-kubelet-client');
   if (!agentClient || !issuedBy(ca, agentClient) || expiresBefore(agentClient, now + renewBeforeMs)) {
-    agentClient = await makeLeaf(ca, {commonName: agentClientName, organization: 'system:masters', usage: 'client'}, now);
+    agentClient = await makeLeaf(ca, {commonName: agentClientName, organizations: ['system:masters'], usage: 'client'}, now);
     await files?.write('apiserver-kubelet-client', agentClient);
   }
 
