@@ -53,8 +53,8 @@ module.exports = {
     closed(
       'registry-below-http',
       room('registry'),
-      // Two questions about rights need the object: may the writer of a role grant it, may a PUT create what is not there.
-      '^shared/(auth/(?!rbac/(escalation|rbac-index)|authorize)|controllers/)',
+      // Two questions about rights need the object: may the writer of a role grant it, may a PUT create what is not there. And a token must not be handed on.
+      '^shared/(auth/(?!rbac/(escalation|rbac-index)|authorize|bearer)|controllers/)',
       'who asks has been settled before',
     ),
     closed(
