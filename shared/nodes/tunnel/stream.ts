@@ -91,7 +91,7 @@ export class TunnelStream extends Duplex {
         this.push(fresh);
       }
     }
-    if (this.#received > before || this.#waiting.size === 0) this.#watchGap();
+    if (this.#received > before || !this.#cancelGap) this.#watchGap();
     if (this.#received === this.#endsAt && !this.#hasEnded) {
       this.#hasEnded = true;
       this.push(null);
