@@ -49,6 +49,20 @@ describe('cgroups of pods', () => {
     expect(await cgroups.prepare(burstable)).toBe(`kubepods-burstable-pod${burstable.metadata.uid.replaceAll('-', '_')}.slice`);
   });
 
+  test('grow before their containers do, and shrink after them', async () => {
+    const {cgroups, read} = await open(false);
+    const sized = (cpu: string, memory: string) => podOf({containers: [containerOf('c', {resources: {limits: {cpu, memory}}})]});
+    const [before, after] = [sized('1', '64Mi'), sized('500m', '128Mi')];
+    const folder = await cgroups.prepare(before);
+    const limits = async () => [await read(`memory${folder}/memory.limit_in_bytes`), await read(`cpu${folder}/cpu.cfs_quota_us`)];
+    let between: string[] = [];
+    await cgroups.resize(before, after, async () => {
+      between = await limits();
+    });
+    expect(between).toEqual([String(128 * 2 ** 20), '100000']);
+    expect(await limits()).toEqual([String(128 * 2 ** 20), '50000']);
+  });
+
   test('go with their pod, in every tree', async () => {
     const {cgroups, mount} = await open(false);
     await cgroups.prepare(burstable);

@@ -24,6 +24,8 @@ export interface CgroupOptions {
 export interface Cgroups {
   /** What the runtime is told, made and filled; '' where the agent keeps no cgroups. */
   prepare(pod: Pod): Promise<string>;
+  /** What grows before `work`, what shrinks after it. */
+  resize(before: Pod, after: Pod, work: () => Promise<void>): Promise<void>;
   remove(uid: string, qos: QosClass | undefined): Promise<void>;
   /** Classes get the sum of what their pods ask for. */
   balance(pods: Iterable<Pod>): Promise<void>;
@@ -52,6 +54,7 @@ export async function openCgroups(options: CgroupOptions, warn: (text: string) =
 
 const noCgroups: Cgroups = {
   prepare: async () => '',
+  resize: (_before, _after, work) => work(),
   remove: async () => {},
   balance: async () => {},
   present: async () => [],
@@ -79,6 +82,28 @@ class Tree implements Cgroups {
     await Promise.all(this.#bases().map((base) => this.#make(base, path)));
     await Promise.all(this.#settings(pod).map(([controller, files]) => this.#write(controller, path, files)));
     return join('/', this.#options.root, path);
+  }
+
+  async resize(before: Pod, after: Pod, work: () => Promise<void>): Promise<void> {
+    if (this.#options.driver === 'systemd') return work();
+    const path = this.#pathOf(after.metadata.uid, qosClass(after));
+    const old = new Map(
+      this.#settings(before).flatMap(([controller, files]) =>
+        Object.entries(files).map(([name, value]) => [`${controller}/${name}`, value]),
+      ),
+    );
+    // A limit where there was none takes something away.
+    const grows = (controller: string, name: string, value: string) =>
+      Number.parseInt(old.get(`${controller}/${name}`) ?? 'Infinity', 10) < Number.parseInt(value, 10);
+    const write = async (growing: boolean) => {
+      for (const [controller, files] of this.#settings(after)) {
+        const chosen = Object.entries(files).filter(([name, value]) => grows(controller, name, value) === growing);
+        if (chosen.length > 0) await this.#write(controller, path, Object.fromEntries(chosen));
+      }
+    };
+    await write(true);
+    await work();
+    await write(false);
   }
 
   async remove(uid: string, qos: QosClass | undefined): Promise<void> {

@@ -12,6 +12,7 @@ import {type ContainerKind, containerHash, label, logDirectory, podLabels, write
 import {type DnsConfig, fullHostname, hostnameOf} from './network-files.ts';
 import type {Container, Pod} from './pod.ts';
 import {containerSecurity, type ImageUser, type SecuritySettings, sandboxSecurity} from './security.ts';
+import {sizeOf} from './sizes.ts';
 
 export interface SandboxInput {
   attempt: number;
@@ -86,6 +87,7 @@ export function containerConfig(pod: Pod, container: Container, input: Container
       graceSeconds: pod.metadata.deletionGracePeriodSeconds ?? pod.spec.terminationGracePeriodSeconds ?? 30,
       ...(container.lifecycle?.preStop && {preStop: container.lifecycle.preStop}),
       ports: (container.ports ?? []).map(({name, containerPort}) => ({...(name && {name}), containerPort})),
+      ...(kind !== 'init' && kind !== 'ephemeral' && {resources: sizeOf(container)}),
     }),
     logPath: `${own}/${restarts}.log`,
     stdin: container.stdin === true,

@@ -165,6 +165,7 @@ export class PodManager {
       ),
     );
     if (first) this.#settle();
+    for (const worker of this.#workers.values()) worker.roomChanged();
     this.#endOrphans();
   }
 
@@ -236,6 +237,7 @@ export class PodManager {
     this.#snapshot?.containers.delete(worker.uid);
     for (const pods of this.#desired.values()) if (pods.get(worker.uid)?.metadata.deletionTimestamp) pods.delete(worker.uid);
     this.#settle();
+    for (const other of this.#workers.values()) other.roomChanged();
   }
 
   /** Of a pod that was deleted while nobody looked. */

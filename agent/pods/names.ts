@@ -1,6 +1,6 @@
 /** How the agent marks what it makes in the runtime, so that it finds all of it again after a crash, and touches nothing else. */
 import {createHash} from 'node:crypto';
-import type {Container, Handler, Pod} from './pod.ts';
+import type {Container, Handler, Pod, ResourceRequirements} from './pod.ts';
 
 const prefix = 'io.nodeagent.';
 
@@ -20,6 +20,7 @@ const note = {
   kind: `${prefix}container.kind`,
   preStop: `${prefix}container.pre-stop`,
   ports: `${prefix}container.ports`,
+  resources: `${prefix}container.resources`,
   grace: `${prefix}pod.grace-seconds`,
 } as const;
 
@@ -44,6 +45,8 @@ export interface ContainerNotes {
   graceSeconds: number;
   preStop?: Handler;
   ports: {name?: string; containerPort: number}[];
+  /** What it was made with. */
+  resources?: ResourceRequirements;
 }
 
 export function writeNotes(notes: ContainerNotes): Record<string, string> {
@@ -56,12 +59,14 @@ export function writeNotes(notes: ContainerNotes): Record<string, string> {
     [note.grace]: String(notes.graceSeconds),
     ...(notes.preStop && {[note.preStop]: JSON.stringify(notes.preStop)}),
     ...(notes.ports.length > 0 && {[note.ports]: JSON.stringify(notes.ports)}),
+    ...(notes.resources && {[note.resources]: JSON.stringify(notes.resources)}),
   };
 }
 
 /** Of a container that another program marked as ours the worst that can come out is a default. */
 export function readNotes(annotations: Readonly<Record<string, string>>): ContainerNotes {
   const preStop = json(annotations[note.preStop]) as Handler | undefined;
+  const resources = json(annotations[note.resources]) as ResourceRequirements | undefined;
   return {
     hash: annotations[note.hash] ?? '',
     restarts: Number(annotations[note.restarts]) || 0,
@@ -70,6 +75,7 @@ export function readNotes(annotations: Readonly<Record<string, string>>): Contai
     kind: (annotations[note.kind] as ContainerKind) ?? 'app',
     graceSeconds: Number(annotations[note.grace] ?? 30),
     ...(preStop && {preStop}),
+    ...(resources && {resources}),
     ports: (json(annotations[note.ports]) as ContainerNotes['ports']) ?? [],
   };
 }

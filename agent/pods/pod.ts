@@ -66,6 +66,7 @@ export interface Container {
   env?: EnvVar[];
   envFrom?: {prefix?: string; configMapRef?: LocalReference; secretRef?: LocalReference}[];
   resources?: ResourceRequirements;
+  resizePolicy?: {resourceName: string; restartPolicy: string}[];
   volumeMounts?: VolumeMount[];
   livenessProbe?: Probe;
   readinessProbe?: Probe;

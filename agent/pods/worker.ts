@@ -13,6 +13,7 @@ import {Ends} from './ends.ts';
 import {hasEnded, isRunning, kindOf, plan} from './plan.ts';
 import {allContainers, fullName, type Pod} from './pod.ts';
 import {release, removeAll} from './release.ts';
+import {Resizes} from './resizes.ts';
 import {Sandboxes} from './sandboxes.ts';
 import {Starts} from './starts.ts';
 import {Subject} from './subject.ts';
@@ -39,6 +40,7 @@ export class PodWorker {
   readonly #sandboxes: Sandboxes;
   readonly #ends: Ends;
   readonly #starts: Starts;
+  readonly #resizes: Resizes;
   readonly #end: WorkerEnd;
   /** Host paths by volume, once they are made. */
   #volumes: Map<string, string> | undefined;
@@ -66,6 +68,7 @@ export class PodWorker {
     this.#sandboxes = new Sandboxes(this.#subject);
     this.#ends = new Ends(this.#subject, () => this.wake());
     this.#starts = new Starts(this.#subject, this.#ends);
+    this.#resizes = new Resizes(this.#subject, this.#ends, this.#starts);
   }
 
   get view(): PodView {
@@ -92,7 +95,7 @@ export class PodWorker {
   /** A newer specification of the same pod. */
   update(pod: Pod): void {
     const subject = this.#subject;
-    subject.pod = pod;
+    subject.pod = this.#resizes.take(pod);
     if (subject.apiPod?.metadata.uid === pod.metadata.uid) subject.apiPod = pod;
     if (pod.metadata.deletionTimestamp) this.terminate(pod.metadata.deletionGracePeriodSeconds ?? subject.graceSeconds, true);
     if (!this.#ending && !this.#ended) this.#context.references.follow(pod);
@@ -153,6 +156,11 @@ export class PodWorker {
     this.wake();
   }
 
+  /** Another pod has left: what waited for room may have it now. */
+  roomChanged(): void {
+    if (this.#resizes.isPending) this.wake();
+  }
+
   sandboxExited(id: string): void {
     const sandbox = this.view.sandboxes.find((entry) => entry.id === id);
     if (sandbox) sandbox.ready = false;
@@ -208,21 +216,26 @@ export class PodWorker {
     if (this.#ended) return this.#clear();
     if (isTerminalPhase(pod.status?.phase) && !status) return this.#finish();
     if (this.#ending) return this.#terminate();
-    if (!this.#admit()) return;
+    if (!(await this.#admit())) return;
     const overdue = this.#checkDeadline();
     if (overdue) return;
     if (!(await this.#needVolumes())) return;
+    const resizeAt = await this.#resizes.step();
+    if (resizeAt !== undefined) this.#wakeIn(resizeAt - this.#context.clock.now());
     await this.#carryOut();
   }
 
   /** Once: a pod that runs stays. */
-  #admit(): boolean {
+  async #admit(): Promise<boolean> {
     if (this.#admitted) return true;
     const subject = this.#subject;
     const {pod, apiPod} = subject;
-    const refusal = this.view.sandboxes.length > 0 ? undefined : this.#context.admit(pod);
+    const begun = this.view.sandboxes.length > 0;
+    const refusal = begun ? undefined : this.#context.admit(pod);
     if (!refusal) {
       this.#admitted = true;
+      if (begun) await this.#resizes.adopt();
+      else this.#resizes.agree();
       return true;
     }
     this.#failed = refusal;
@@ -397,6 +410,8 @@ export class PodWorker {
       hostIps: hostIps(),
       now: clock.now(),
       runtimeName: this.#context.runtimeName(),
+      resizing: this.isEnding ? [] : this.#resizes.conditions,
+      actuated: (instance, container) => this.#resizes.actuated(instance, container),
       failed: this.#failed,
       terminated: this.#ended,
     });

@@ -1,7 +1,7 @@
 /** A pod's status from what is known of it: a pure function, so that the same facts always say the same. */
 import type {Instance, Observed} from '../pods/plan.ts';
 import {hasExited, isRunning} from '../pods/plan.ts';
-import type {Condition, Container, ContainerState, ContainerStatus, Pod, PodStatus, Terminated} from '../pods/pod.ts';
+import type {Condition, Container, ContainerState, ContainerStatus, Pod, PodStatus, ResourceRequirements, Terminated} from '../pods/pod.ts';
 import {isSidecar} from '../pods/pod.ts';
 import {qosClass} from '../pods/resources.ts';
 
@@ -23,6 +23,10 @@ export interface StatusInput {
   now: number;
   /** The runtime's name, before container ids. */
   runtimeName: string;
+  /** Conditions of a resize that is under way, or waits. */
+  resizing?: readonly Condition[];
+  /** What a running container was last given; what its specification says, without. */
+  actuated?(instance: Instance, container: Container): ResourceRequirements;
   /** The agent has ended the pod for a reason of its own. */
   failed?: {reason: string; message: string} | undefined;
   /** Nothing of it runs any more, and nothing will: containers that were never seen to end have ended. */
@@ -57,7 +61,7 @@ export function podStatus(input: StatusInput): PodStatus {
   return {
     ...(pod.metadata.generation !== undefined && {observedGeneration: pod.metadata.generation}),
     phase,
-    conditions: conditionsOf(input, phase, init, main),
+    conditions: [...conditionsOf(input, phase, init, main), ...(input.resizing ?? [])],
     ...(failed ? {reason: failed.reason, message: failed.message} : isTerminalPhase(phase) ? keptReason(previous) : {}),
     ...(hostIps.length > 0 && {hostIP: hostIps[0]!, hostIPs: hostIps.map((ip) => ({ip}))}),
     ...(known.length > 0 && {podIP: known[0]!, podIPs: known.map((ip) => ({ip}))}),
@@ -104,12 +108,18 @@ function containerStatus(
     imageID: ran?.status.imageRef ?? old?.imageID ?? '',
     ...((ran || old?.containerID) && {containerID: ran ? `${input.runtimeName}://${ran.id}` : old!.containerID!}),
     started: running && input.started(newest!.id),
-    ...(container.resources &&
-      running && {
+    ...(ran &&
+      container.resources && {
         ...(container.resources.requests && {allocatedResources: container.resources.requests}),
-        resources: container.resources,
+        resources: running ? shown(container.resources, input.actuated?.(ran, container)) : container.resources,
       }),
   };
+}
+
+/** What can be changed as the runtime has it, the rest as it was agreed to. */
+function shown(allocated: ResourceRequirements, actuated: ResourceRequirements = allocated): ResourceRequirements {
+  const merged = (kind: 'requests' | 'limits') => allocated[kind] && {[kind]: {...allocated[kind], ...actuated[kind]}};
+  return {...allocated, ...merged('requests'), ...merged('limits')};
 }
 
 function stateOf(

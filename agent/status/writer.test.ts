@@ -31,6 +31,11 @@ describe('the patch from one status to another', () => {
     expect(patchOf(before, status())).toEqual({conditions: [{type: 'Ready', status: 'True', reason: null, message: null}]});
   });
 
+  test('removes conditions of ours that are over', () => {
+    const before = status({conditions: [...(status().conditions ?? []), {type: 'PodResizePending', status: 'True'}]});
+    expect(patchOf(before, status())).toEqual({conditions: [{$patch: 'delete', type: 'PodResizePending'}]});
+  });
+
   test('replaces addresses, which would merge', () => {
     expect(patchOf(status(), status({podIPs: [{ip: '10.0.0.2'}]}))).toEqual({podIPs: [{$patch: 'replace'}, {ip: '10.0.0.2'}]});
   });

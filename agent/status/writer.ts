@@ -109,6 +109,8 @@ export class StatusWriter implements StatusSink {
 const scalars = ['observedGeneration', 'phase', 'message', 'reason', 'hostIP', 'podIP', 'startTime', 'qosClass'] as const;
 const lists = ['initContainerStatuses', 'containerStatuses', 'ephemeralContainerStatuses'] as const;
 const addresses = ['hostIPs', 'podIPs'] as const;
+/** Conditions of ours that come and go. */
+const passing = ['PodResizePending', 'PodResizeInProgress'];
 
 /** A strategic merge patch from one status to another; undefined where they say the same. Conditions that are not ours are left alone. */
 export function patchOf(before: PodStatus | undefined, after: PodStatus): Record<string, unknown> | undefined {
@@ -124,8 +126,12 @@ export function patchOf(before: PodStatus | undefined, after: PodStatus): Record
         condition,
       ),
   );
-  if (changed.length > 0)
-    patch.conditions = changed.map((condition) => ({...condition, reason: condition.reason ?? null, message: condition.message ?? null}));
+  const over = (before?.conditions ?? []).filter(({type}) => passing.includes(type) && !after.conditions?.some((one) => one.type === type));
+  if (changed.length + over.length > 0)
+    patch.conditions = [
+      ...changed.map((condition) => ({...condition, reason: condition.reason ?? null, message: condition.message ?? null})),
+      ...over.map(({type}) => ({$patch: 'delete', type})),
+    ];
   return Object.keys(patch).length > 0 ? patch : undefined;
 }
 
@@ -144,6 +150,8 @@ const isNothing = (value: unknown): boolean =>
 
 /** What we said, and what others have said beside it. */
 function merged(ours: PodStatus, theirs: PodStatus | undefined): PodStatus {
-  const others = (theirs?.conditions ?? []).filter(({type}) => !ours.conditions?.some((own) => own.type === type));
+  const others = (theirs?.conditions ?? []).filter(
+    ({type}) => !passing.includes(type) && !ours.conditions?.some((own) => own.type === type),
+  );
   return {...ours, conditions: [...(ours.conditions ?? []), ...others]};
 }
