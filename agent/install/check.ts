@@ -4,7 +4,7 @@ import {join} from 'node:path';
 import {label, managedLabels} from '../pods/names.ts';
 import {RemoteRuntime} from '../runtime/cri/remote.ts';
 import {RuntimeError} from '../runtime/runtime.ts';
-import {CommandError, settingsOf} from './commands.ts';
+import {CommandError, settingsOf} from './arguments.ts';
 
 export interface Checked {
   /** Its name and version. */

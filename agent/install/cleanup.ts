@@ -11,8 +11,8 @@ import type {Pod} from '../pods/pod.ts';
 import {RemoteRuntime} from '../runtime/cri/remote.ts';
 import type {Container, Runtime, Sandbox} from '../runtime/runtime.ts';
 import {type Mounter, systemMounter} from '../volumes/mounts.ts';
+import {CommandError, settingsOf, takeOwn} from './arguments.ts';
 import {isOurs} from './check.ts';
-import {CommandError, settingsOf, takeOwn} from './commands.ts';
 
 export interface CleanupOptions {
   settings: Settings;

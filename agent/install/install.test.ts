@@ -13,8 +13,9 @@ import type {Pod} from '../pods/pod.ts';
 import {FakeRuntime} from '../runtime/fake.ts';
 import {RuntimeError} from '../runtime/runtime.ts';
 import type {Mounter} from '../volumes/mounts.ts';
+import {settingsOf, takeOwn} from './arguments.ts';
 import {cleanUp} from './cleanup.ts';
-import {commands, settingsOf, takeOwn} from './commands.ts';
+import {commands} from './commands.ts';
 import {flagsOfUnit, unitText} from './unit.ts';
 
 let folder: string;

@@ -3,8 +3,8 @@ import {execFile} from 'node:child_process';
 import {access, readFile, realpath, rm, writeFile} from 'node:fs/promises';
 import {promisify} from 'node:util';
 import {problemsOf} from '../cli/validate.ts';
+import {CommandError, settingsOf, takeOwn} from './arguments.ts';
 import {cleanup} from './cleanup.ts';
-import {CommandError, settingsOf, takeOwn} from './commands.ts';
 import {flagsOfUnit, unitText} from './unit.ts';
 
 const unitName = 'nodeagent.service';
