@@ -18,7 +18,7 @@ export const handler = customResource('bootstrap', async ({staticTokens}) => {
   const stop = await bootstrap({
     client,
     machine: assembly.machine,
-    options: {...options, clientCaCertificate: clientCa, caCertificate: ca ?? amazonRoots()},
+    options: {...options, figures: true, clientCaCertificate: clientCa, caCertificate: ca ?? amazonRoots()},
   });
   await stop();
   return {ClientCa: clientCa};

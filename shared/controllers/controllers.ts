@@ -7,6 +7,7 @@ import {Binder} from './binder/binder.ts';
 import {NodeSilence} from './binder/node-silence.ts';
 import {NodeTaints} from './binder/node-taints.ts';
 import {bootstrap} from './bootstrap/bootstrap.ts';
+import {FigureRegistration} from './figures.ts';
 import {FlowSchemaController} from './flow-schemas.ts';
 import {ConfigurationFollower} from './follower.ts';
 import {GarbageCollector} from './garbage-collector.ts';
@@ -20,6 +21,7 @@ export class Controllers {
   readonly #options: Assembly & {client: Client; options: ApiOptions};
   readonly #namespaces: NamespaceController;
   readonly #flows: FlowSchemaController;
+  readonly #figures: FigureRegistration;
   readonly #garbage: GarbageCollector;
   readonly #retention: Retention;
   readonly #repair: ServiceRepair;
@@ -38,6 +40,7 @@ export class Controllers {
     const common = {client, catalogue: machine.catalogue, caches: machine.caches, creators: machine.creators, clock: machine.clock, log};
     this.#namespaces = new NamespaceController(common);
     this.#flows = new FlowSchemaController(common);
+    this.#figures = new FigureRegistration(common);
     this.#garbage = new GarbageCollector({...common, store: machine.store});
     this.#retention = new Retention({
       store: machine.store,
@@ -65,6 +68,7 @@ export class Controllers {
     this.#stopBootstrap = await bootstrap({client, machine, options});
     await this.#namespaces.start();
     await this.#flows.start();
+    await this.#figures.start();
     // Stopped before it had begun: nobody would stop what begins now.
     if (this.#stopped) return this.stop();
     this.#retention.start();
@@ -89,6 +93,7 @@ export class Controllers {
     await Promise.all([
       this.#namespaces.stop(),
       this.#flows.stop(),
+      this.#figures.stop(),
       this.#garbage.stop(),
       this.#retention.stop(),
       this.#repair.stop(),

@@ -7,12 +7,16 @@ import {sha256Base64} from './hash.ts';
 export class Discovery {
   readonly #catalogue: Catalogue;
   readonly #serverAddress: string;
+  readonly #hidden: string | undefined;
   readonly #hashes = new Map<string, string>();
+  readonly groups: readonly ServedGroup[];
 
-  /** `serverAddress`: host:port, as clients outside may reach the server. */
-  constructor(catalogue: Catalogue, serverAddress: string) {
+  /** `serverAddress`: host:port, as clients outside may reach the server. `hidden`: a group that is not told of. */
+  constructor(catalogue: Catalogue, serverAddress: string, hidden?: string) {
     this.#catalogue = catalogue;
     this.#serverAddress = serverAddress;
+    this.#hidden = hidden;
+    this.groups = catalogue.groups.filter(({name}) => name !== hidden);
   }
 
   /** /api */
@@ -26,20 +30,20 @@ export class Discovery {
 
   /** /apis */
   groupList(): object {
-    const groups = this.#catalogue.groups.filter(({name}) => name !== '').map(describeGroup);
+    const groups = this.groups.filter(({name}) => name !== '').map(describeGroup);
     return {kind: 'APIGroupList', apiVersion: 'v1', groups};
   }
 
   /** /apis/{group} */
   group(name: string): object | undefined {
-    const group = name === '' ? undefined : this.#catalogue.group(name);
+    const group = name === '' || name === this.#hidden ? undefined : this.#catalogue.group(name);
     return group && {kind: 'APIGroup', apiVersion: 'v1', ...describeGroup(group)};
   }
 
   /** /api/{version} and /apis/{group}/{version} */
   async resourceList(group: string, version: string): Promise<object | undefined> {
     const served = this.#catalogue.version(group, version);
-    if (!served) return undefined;
+    if (!served || group === this.#hidden) return undefined;
     const resources = await Promise.all(
       served.rows.map(async (row) => {
         const resource = served.resources.get(row.name);
@@ -62,7 +66,7 @@ export class Discovery {
 
   /** The same as one document: `legacy` for /api, the named groups for /apis. */
   aggregated(prefix: 'api' | 'apis', version: 'v2' | 'v2beta1'): object {
-    const groups = this.#catalogue.groups.filter(({name}) => (name === '') === (prefix === 'api'));
+    const groups = this.groups.filter(({name}) => (name === '') === (prefix === 'api'));
     return {
       kind: 'APIGroupDiscoveryList',
       apiVersion: `apidiscovery.k8s.io/${version}`,

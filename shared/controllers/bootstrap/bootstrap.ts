@@ -35,7 +35,7 @@ export async function bootstrap({client, machine, options}: Bootstrap): Promise<
 
 const listPath = ({groupVersion, resource, namespace}: ResourcePath): string => `${groupVersion}/${resource}/${namespace ?? ''}`;
 
-async function ensureAll(client: Client, desired: readonly Desired[], now: number): Promise<void> {
+export async function ensureAll(client: Client, desired: readonly Desired[], now: number): Promise<void> {
   const paths = new Map(desired.map(({path}) => [listPath(path), path]));
   const existing = new Map<string, KubeObject>();
   await Promise.all(

@@ -12,6 +12,8 @@ export interface BootstrapOptions {
   serviceClusterIpRange?: string;
   /** PEM of the CA that client certificates are verified with. */
   clientCaCertificate?: string;
+  /** There will be nodes, whose figures can be read: see figuresOfNodes. */
+  figures?: boolean;
 }
 
 export interface Desired {
@@ -45,7 +47,7 @@ export function desiredStages(options: BootstrapOptions, now: number): Desired[]
       ...flowControl(),
       ...priorityClasses(),
       ...apiServices(),
-      metricsService(),
+      ...(options.figures ? figuresOfNodes() : []),
       serviceRange(options),
     ],
     [...namespacedRoles(), ...namespacedRoleBindings(), ...kubernetesService(options), ...configMaps(options, now)],
@@ -162,17 +164,31 @@ const apiServices = (): Desired[] =>
     reconcile: keepSpec,
   }));
 
-/** Served from the nodes' agents, until an administrator has another server say it. */
-const metricsService = (): Desired => ({
-  path: path(registrationVersion, 'apiservices'),
-  object: {
-    kind: 'APIService',
-    apiVersion: registrationVersion,
-    metadata: {name: 'v1beta1.metrics.k8s.io'},
-    spec: {group: 'metrics.k8s.io', version: 'v1beta1', groupPriorityMinimum: 100, versionPriority: 100},
+const gathered = ['admin', 'edit', 'view'].map((role) => [`rbac.authorization.k8s.io/aggregate-to-${role}`, 'true']);
+
+/** What metrics-server's installation makes. Served from the nodes' agents, until an administrator has another server say it. */
+export const figuresOfNodes = (): Desired[] => [
+  {
+    path: path(registrationVersion, 'apiservices'),
+    object: {
+      kind: 'APIService',
+      apiVersion: registrationVersion,
+      metadata: {name: 'v1beta1.metrics.k8s.io'},
+      spec: {group: 'metrics.k8s.io', version: 'v1beta1', groupPriorityMinimum: 100, versionPriority: 100},
+    },
+    reconcile: keepOnce,
   },
-  reconcile: keepOnce,
-});
+  {
+    path: path(rbacVersion, 'clusterroles'),
+    object: {
+      kind: 'ClusterRole',
+      apiVersion: rbacVersion,
+      metadata: {name: 'system:aggregated-metrics-reader', labels: Object.fromEntries(gathered)},
+      rules: [{apiGroups: ['metrics.k8s.io'], resources: ['pods', 'nodes'], verbs: ['get', 'list', 'watch']}],
+    },
+    reconcile: keepOnce,
+  },
+];
 
 const networkingVersion = 'networking.k8s.io/v1';
 

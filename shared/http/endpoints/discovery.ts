@@ -44,12 +44,17 @@ function version(watchSocket: string | undefined): ApiResponse {
   return answer;
 }
 
+const figuresGroup = 'metrics.k8s.io';
+const nodesKeptMs = 60_000;
+
 /** The names of checks do not depend on how they are. */
 const healthNames = new Health(() => ({started: true, draining: false, storeFailing: undefined, withinGrace: false}));
 
 class DiscoveryDocuments {
   readonly #assembly: Parts;
-  readonly #discovery: Discovery;
+  readonly #whole: Discovery;
+  readonly #withoutFigures: Discovery;
+  #nodesSeenAt = Number.NEGATIVE_INFINITY;
   readonly #serverAddress: string;
   readonly #aggregated = new Map<string, Promise<{body: Uint8Array; etag: string}>>();
 
@@ -57,35 +62,52 @@ class DiscoveryDocuments {
     this.#assembly = assembly;
     const {address, port} = options.advertise ?? {address: '127.0.0.1', port: 443};
     this.#serverAddress = `${address.includes(':') ? `[${address}]` : address}:${port}`;
-    this.#discovery = new Discovery(assembly.machine.catalogue, this.#serverAddress);
+    this.#whole = new Discovery(assembly.machine.catalogue, this.#serverAddress);
+    this.#withoutFigures = new Discovery(assembly.machine.catalogue, this.#serverAddress, figuresGroup);
+  }
+
+  /** A cluster without nodes has nothing to measure, and looks as the reference does on its own. */
+  async #discovery(): Promise<Discovery> {
+    const {store, clock} = this.#assembly.machine;
+    if (clock.now() - this.#nodesSeenAt < nodesKeptMs) return this.#whole;
+    const {items} = await store.scan('nodes', {prefix: '', limit: 1});
+    if (items.length === 0) return this.#withoutFigures;
+    this.#nodesSeenAt = clock.now();
+    return this.#whole;
   }
 
   async discover(request: ApiRequest, prefix: 'api' | 'apis', rest: readonly string[]): Promise<ApiResponse | undefined> {
     const [one, two, ...more] = rest;
     if (more.length > 0) return undefined;
+    const discovery = prefix === 'api' ? this.#whole : await this.#discovery();
     if (one === undefined) {
       const version = aggregatedVersion(request);
-      if (version) return this.#aggregatedAnswer(request, prefix, version);
-      return plain(request, prefix === 'api' ? this.#discovery.apiVersions() : this.#discovery.groupList());
+      if (version) return this.#aggregatedAnswer(request, discovery, prefix, version);
+      return plain(request, prefix === 'api' ? discovery.apiVersions() : discovery.groupList());
     }
     if (prefix === 'api') {
-      const list = two === undefined ? await this.#discovery.resourceList('', one) : undefined;
+      const list = two === undefined ? await discovery.resourceList('', one) : undefined;
       if (!list) throw genericError(404, '', {group: '', resource: ''}, '');
       return plain(request, list);
     }
-    const group = this.#discovery.group(one);
+    const group = discovery.group(one);
     if (!group) return undefined;
     if (two === undefined) return plain(request, group);
-    const list = await this.#discovery.resourceList(one, two);
+    const list = await discovery.resourceList(one, two);
     if (!list) throw genericError(404, '', {group: '', resource: ''}, '');
     return plain(request, list);
   }
 
-  async #aggregatedAnswer(request: ApiRequest, prefix: 'api' | 'apis', version: 'v2' | 'v2beta1'): Promise<ApiResponse> {
-    const key = `${prefix} ${version}`;
+  async #aggregatedAnswer(
+    request: ApiRequest,
+    discovery: Discovery,
+    prefix: 'api' | 'apis',
+    version: 'v2' | 'v2beta1',
+  ): Promise<ApiResponse> {
+    const key = `${prefix} ${version} ${discovery.groups.length}`;
     let built = this.#aggregated.get(key);
     if (!built) {
-      const body = Buffer.from(`${JSON.stringify(this.#discovery.aggregated(prefix, version))}\n`);
+      const body = Buffer.from(`${JSON.stringify(discovery.aggregated(prefix, version))}\n`);
       built = sha512Hex(body).then((hash) => ({body, etag: `"${hash}"`}));
       this.#aggregated.set(key, built);
     }
@@ -100,8 +122,8 @@ class DiscoveryDocuments {
     return {status: 200, headers, body};
   }
 
-  paths(): ApiResponse {
-    const {catalogue} = this.#assembly.machine;
+  async paths(): Promise<ApiResponse> {
+    const {groups} = await this.#discovery();
     const paths = [
       '/.well-known/openid-configuration',
       '/api',
@@ -114,7 +136,7 @@ class DiscoveryDocuments {
       '/openapi/v3/',
       '/openid/v1/jwks',
       '/version',
-      ...catalogue.groups.flatMap(({name, versions}) => [
+      ...groups.flatMap(({name, versions}) => [
         ...(name ? [`/apis/${name}`] : []),
         ...versions.map(({version}) => (name ? `/apis/${name}/${version}` : `/api/${version}`)),
       ]),

@@ -23,6 +23,8 @@ const podOf = (name: string, ...containers: [string, number, number][]) => ({
   containers: containers.map(([container, cpu, memory]) => ({name: container, ...measured(cpu, memory)})),
 });
 
+const aggregated = {accept: 'application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList'};
+
 const roads: NodeRoads = {
   async dial(node) {
     const name = node!.metadata.name!;
@@ -184,20 +186,40 @@ test('a protobuf client reads the same', async () => {
   expect([code, headers['content-type']]).toEqual([200, 'application/vnd.kubernetes.protobuf']);
 });
 
-test('is discovered, described, registered, and seen by those who may view', async () => {
-  expect((await api.get('/apis')).body.groups.at(-1).name).toBe('metrics.k8s.io');
-  expect((await api.get(base)).body.resources).toEqual([
-    {name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get', 'list']},
-    {name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list']},
-  ]);
-  const document = (await api.get('/openapi/v3/apis/metrics.k8s.io/v1beta1')).body;
-  expect(Object.keys(document.components.schemas)).toContain('io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics');
-  expect((await api.get('/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io')).body.status.conditions[0]).toMatchObject({
-    type: 'Available',
-    status: 'True',
+describe('the first node brings', () => {
+  const registration = '/apis/apiregistration.k8s.io/v1/apiservices/v1beta1.metrics.k8s.io';
+  const groups = async (of: TestApi): Promise<string[]> => (await of.get('/apis')).body.groups.map(({name}: {name: string}) => name);
+  const roles = '/apis/rbac.authorization.k8s.io/v1/clusterroles';
+
+  test('its group to discovery, which is without it before', async () => {
+    const empty = await TestApi.start({nodes: roads});
+    expect(await groups(empty)).not.toContain('metrics.k8s.io');
+    expect((await empty.get('/apis/metrics.k8s.io')).code).toBe(404);
+    expect((await empty.get(registration)).code).toBe(404);
+    const before = await empty.ask('GET', '/apis', undefined, aggregated);
+    await empty.post('/api/v1/nodes', {kind: 'Node', metadata: {name: 'first'}});
+    expect((await groups(empty)).at(-1)).toBe('metrics.k8s.io');
+    const after = await empty.ask('GET', '/apis', undefined, aggregated);
+    expect(after.headers['etag']).not.toBe(before.headers['etag']);
+    expect(JSON.stringify(after.body)).toContain('NodeMetrics');
+    await expect.poll(async () => (await empty.get(registration)).code).toBe(200);
+    await empty.close();
   });
-  const view = (await api.get('/apis/rbac.authorization.k8s.io/v1/clusterroles/view')).body;
-  expect(JSON.stringify(view.rules)).toContain('metrics.k8s.io');
+
+  test('its resources, as metrics-server tells them', async () => {
+    expect((await api.get(base)).body.resources).toEqual([
+      {name: 'nodes', singularName: '', namespaced: false, kind: 'NodeMetrics', verbs: ['get', 'list']},
+      {name: 'pods', singularName: '', namespaced: true, kind: 'PodMetrics', verbs: ['get', 'list']},
+    ]);
+    const document = (await api.get('/openapi/v3/apis/metrics.k8s.io/v1beta1')).body;
+    expect(Object.keys(document.components.schemas)).toContain('io.k8s.metrics.pkg.apis.metrics.v1beta1.PodMetrics');
+  });
+
+  test('a registration that is available, and the right to see figures for whoever may view', async () => {
+    await expect.poll(async () => (await api.get(registration)).code).toBe(200);
+    expect((await api.get(registration)).body.status.conditions[0]).toMatchObject({type: 'Available', status: 'True', reason: 'Local'});
+    await expect.poll(async () => JSON.stringify((await api.get(`${roles}/view`)).body.rules)).toContain('metrics.k8s.io');
+  });
 });
 
 test('another server that an administrator registered comes first', async () => {
