@@ -20,18 +20,18 @@ const maxPayload = 32 * 1024 * 1024;
 /** Of the runtime's answer to an upgrade. */
 const maxHead = 64 * 1024;
 
-const server = new WebSocketServer({
-  noServer: true,
-  maxPayload,
-  perMessageDeflate: false,
-  handleProtocols: (offered) => [channelsV5, tunnelled].find((name) => offered.has(name)) ?? false,
-});
+const server = new WebSocketServer({noServer: true, maxPayload, perMessageDeflate: false});
+/** What was agreed on with whom. The library refuses the names of some protocols, for their slash. */
+const agreed = new WeakMap<IncomingMessage, string>();
+server.on('headers', (headers, request) => headers.push(`Sec-WebSocket-Protocol: ${agreed.get(request)}`));
 
 /**
  * Silent until it is resumed: what it says before anyone listens would be lost. Undefined for a client that has left or that shakes hands
  * wrongly, which has been told.
  */
-function accept(request: IncomingMessage, socket: Duplex, head: Buffer): WebSocket | undefined {
+function accept(request: IncomingMessage, socket: Duplex, head: Buffer, protocol: string): WebSocket | undefined {
+  agreed.set(request, protocol);
+  delete request.headers['sec-websocket-protocol'];
   let accepted: WebSocket | undefined;
   server.handleUpgrade(request, socket, head, (client) => {
     client.pause();
@@ -56,7 +56,7 @@ export async function bridgeChannels(
   {stdin, stdout, stderr, tty}: RemoteStreams,
 ): Promise<void> {
   const upgraded = await upgradeToSpdy(new URL(target), remoteProtocol);
-  const client = accept(request, socket, head);
+  const client = accept(request, socket, head, channelsV5);
   if (!client) return void upgraded.destroy();
   const connection = new SpdyConnection(upgraded);
   const errors = await connection.open({streamtype: 'error'});
@@ -108,7 +108,7 @@ export async function bridgeChannels(
 /** port-forward as kubectl does it: its SPDY goes through untouched. */
 export async function bridgeTunnel(request: IncomingMessage, socket: Duplex, head: Buffer, target: string): Promise<void> {
   const runtime = await upgradeToSpdy(new URL(target), 'portforward.k8s.io');
-  const client = accept(request, socket, head);
+  const client = accept(request, socket, head, tunnelled);
   if (!client) return void runtime.destroy();
   runtime.on('data', (bytes: Buffer) => {
     client.send(bytes, () => client.bufferedAmount < highWater && runtime.resume());

@@ -54,9 +54,10 @@ async function onSmallDisk({open, pods, seconds, say}: FaultRun, whose: 'agent' 
   );
   const said = events.items.find(({message}: Json) => /no space left|ENOSPC/i.test(message)).reason;
   await pause(seconds * 1000);
-  // One that goes while there is no room: taking away needs none.
+  // One that goes while there is no room. What the agent does needs none; a runtime that cannot write cannot stop anything.
   await node.remove(names[0]!);
-  await node.api.until(`${podsPath}/${names[0]}`, 'a pod goes though the disk is full', (found) => found === undefined);
+  const gone = () => node.api.until(`${podsPath}/${names[0]}`, 'the deleted pod goes', (found) => found === undefined);
+  if (whose === 'agent') await gone();
   hold(node.isAgentRunning && node.agentStarts === 1, () => 'the agent ended');
   // And an agent that starts then.
   await node.killAgent();
@@ -65,6 +66,7 @@ async function onSmallDisk({open, pods, seconds, say}: FaultRun, whose: 'agent' 
   hold(node.isAgentRunning, () => 'the agent does not start on a full disk');
   await rm(join(folder, 'ballast'));
   const roomAt = Date.now();
+  await gone();
   for (const name of late) await node.untilReady(name, 120_000);
   const ms = Date.now() - roomAt;
   const after = (await node.pods()).filter(({metadata}) => names.includes(metadata.name)).map(identityOf);
