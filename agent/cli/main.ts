@@ -6,6 +6,7 @@ import {parseArguments} from './flags.ts';
 import {help} from './help.ts';
 import {collectWhenQuiet} from './idle-memory.ts';
 import {openLog} from './log.ts';
+import {runOnce} from './run-once.ts';
 import {Settings} from './settings.ts';
 import {unbuiltLines} from './unbuilt.ts';
 import {problemsOf} from './validate.ts';
@@ -67,6 +68,13 @@ async function run(settings: Settings): Promise<void> {
   process.on('unhandledRejection', (error) => log.error('a failure that nobody expected', error));
   try {
     const agent = await startAgent({settings, log, clock: systemClock, version});
+    // What waits for a time does not hold a process by itself.
+    setInterval(() => {}, 0x7fffffff);
+    if (settings.bool('runonce')) {
+      const code = await runOnce({...agent, clock: systemClock, say: (line) => void process.stdout.write(`${line}\n`)});
+      await agent.stop();
+      process.exit(code);
+    }
     collectWhenQuiet();
     const stop = (signal: string) => {
       log.info(`${signal}: the agent ends, its pods stay`);
@@ -78,6 +86,7 @@ async function run(settings: Settings): Promise<void> {
     process.once('disconnect', () => stop('its parent is gone'));
   } catch (error) {
     log.error('cannot start', error);
-    process.exitCode = misuse;
+    // What was started so far would keep it up.
+    process.exit(misuse);
   }
 }

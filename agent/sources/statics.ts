@@ -60,6 +60,12 @@ export class StaticSources {
     if (this.names.length === 0) this.#resolveHeard();
   }
 
+  /** Of all sources, but those that wait for another. */
+  get pods(): Pod[] {
+    const names = new Set<string>();
+    return order.flatMap((source) => (this.#said.get(source) ?? []).filter((pod) => this.#isFirst(pod, source, names)));
+  }
+
   /** What could not be read so far. */
   get problems(): readonly string[] {
     return this.#problems;
