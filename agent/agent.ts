@@ -65,6 +65,8 @@ const formatVersion = '1';
 const component = 'nodeagent';
 const logRoot = '/var/log/pods';
 const reportIntervalMs = 300_000;
+/** The runtime's health is judged by its lists. */
+const longestListMs = 120_000;
 /** Starts at the same time; each is a few processes of the runtime's. */
 const concurrentStarts = 8;
 
@@ -214,7 +216,14 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   });
   const sources: SourceName[] = [...(client ? (['api'] as const) : []), ...statics.names];
   const mirrors = client && new ApiMirrors({client, node: name, nodeUid: () => registrar?.node?.metadata.uid, log});
-  const manager = new PodManager({context, clock, sources, ...(mirrors && {mirrors})});
+  const manager = new PodManager({
+    context,
+    clock,
+    sources,
+    // Half of what is asked for: what happened just after a list is found in time.
+    listEveryMs: Math.min((settings.duration('sync-frequency') || 60_000) / 2, longestListMs),
+    ...(mirrors && {mirrors}),
+  });
 
   const registrar =
     client &&

@@ -8,7 +8,9 @@ import {unbuilt} from './unbuilt.ts';
 
 const agent = dirname(dirname(fileURLToPath(import.meta.url)));
 /** To say what is wrong with a value, or where it stands in a file, is no effect. */
-const talk = new Set(['validate.ts', 'config-file.ts', 'flags.ts', 'unbuilt.ts', 'help.ts', 'settings.ts'].map((name) => join(agent, 'cli', name)));
+const talk = new Set(
+  ['validate.ts', 'config-file.ts', 'flags.ts', 'unbuilt.ts', 'help.ts', 'settings.ts'].map((name) => join(agent, 'cli', name)),
+);
 /** They are refused when they are set to anything at all. */
 const refused = new Set(['dynamic-config-dir']);
 
@@ -17,7 +19,9 @@ const read = new Set(
     .filter((entry) => entry.isFile() && entry.name.endsWith('.ts') && !/\.test\.ts$|^testing\.ts$/.test(entry.name))
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
     .filter((file) => !talk.has(file))
-    .flatMap((file) => [...readFileSync(file, 'utf8').matchAll(/\b(?:settings|values)\s*\.(?:text|number|duration|bool|list|map|get)\(\s*'([a-z-]+)'/g)])
+    .flatMap((file) => [
+      ...readFileSync(file, 'utf8').matchAll(/\b(?:settings|values)\s*\.(?:text|number|duration|bool|list|map|get)\(\s*'([a-z-]+)'/g),
+    ])
     .map(([, name]) => name!),
 );
 

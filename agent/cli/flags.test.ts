@@ -1,4 +1,6 @@
+import {createSecureContext} from 'node:tls';
 import {describe, expect, test} from 'vitest';
+import {cipherList, insecureSuites} from './cipher-suites.ts';
 import {flags, parseArguments} from './flags.ts';
 import {help} from './help.ts';
 import {ownFlags} from './own-flags.ts';
@@ -96,13 +98,27 @@ describe('sense', () => {
     ['--exit-on-lock-contention', 'cannot exit on lock file contention: no lock file specified'],
     ['--container-log-max-files=1', '--container-log-max-files 1, must be > 1'],
     ['--tls-min-version=VersionTLS09', 'VersionTLS09'],
+    ['--tls-cipher-suites=FOO', "Cipher suite FOO not supported or doesn't exist"],
+    ['--max-open-files=-1', '--max-open-files -1 must not be a negative number'],
+    ['--feature-gates=Nope=true', 'unrecognized feature gate: Nope'],
   ])('%s', (argument, words) => {
     expect(problems(argument)).toContain(words);
   });
 
-  test('what has no effect is said only when it is set to something else', () => {
-    expect(unbuiltLines(settingsOf('--vmodule=a=1', '--hairpin-mode=promiscuous-bridge'))).toEqual([
-      '--vmodule is set, but has no effect in this version',
+  test('cipher suites are named as everywhere, and those of TLS 1.3 are always there', () => {
+    const list = cipherList(['TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256', 'TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256']);
+    expect(list?.split(':').slice(3)).toEqual(['ECDHE-RSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305']);
+    expect(list).toContain('TLS_AES_128_GCM_SHA256');
+    expect(() => createSecureContext({ciphers: list})).not.toThrow();
+    expect(cipherList([])).toBeUndefined();
+    expect(insecureSuites(['TLS_RSA_WITH_AES_128_CBC_SHA', 'TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256'])).toEqual([
+      'TLS_RSA_WITH_AES_128_CBC_SHA',
     ]);
+  });
+
+  test('what has no effect is said only when it is set to something else', () => {
+    expect(
+      unbuiltLines(settingsOf('--vmodule=a=1', '--hairpin-mode=promiscuous-bridge', '--cluster-api-content-type=application/json')),
+    ).toEqual(['--vmodule is set, but has no effect in this version']);
   });
 });

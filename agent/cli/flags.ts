@@ -24,6 +24,7 @@ export interface Flag {
 }
 
 export const flags = [...table.flags, ...ownFlags] as unknown as readonly Flag[];
+export const featureGates: ReadonlySet<string> = new Set(['AllAlpha', 'AllBeta', ...table.featureGates.map(({name}) => name)]);
 const byName = new Map(flags.map((flag) => [flag.name, flag]));
 const byShorthand = new Map(flags.flatMap((flag) => (flag.shorthand ? [[flag.shorthand, flag] as const] : [])));
 

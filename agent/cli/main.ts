@@ -1,11 +1,16 @@
 /** `nodeagent [flags]`: from the command line to a running agent, and to its end. */
 import {systemClock} from '../../shared/clock.ts';
 import {startAgent} from '../agent.ts';
+import type {Log} from '../pods/context.ts';
+import {insecureSuites} from './cipher-suites.ts';
 import {readConfigFile} from './config-file.ts';
 import {parseArguments} from './flags.ts';
 import {help} from './help.ts';
 import {collectWhenQuiet} from './idle-memory.ts';
+import {takeLock} from './lock.ts';
 import {openLog} from './log.ts';
+import {type LogSink, openLogSink} from './log-files.ts';
+import {checkSwap, settle} from './process.ts';
 import {runOnce} from './run-once.ts';
 import {Settings} from './settings.ts';
 import {unbuiltLines} from './unbuilt.ts';
@@ -53,20 +58,32 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 async function run(settings: Settings): Promise<void> {
-  const log = openLog({
-    format: settings.text('logging-format') as 'text' | 'json',
-    verbosity: settings.number('v'),
-    headers: !settings.bool('skip-headers'),
-  });
+  let sink: LogSink;
+  try {
+    sink = openLogSink({settings, clock: systemClock});
+  } catch (error) {
+    process.stderr.write(`nodeagent: cannot open the log: ${(error as Error).message}\n`);
+    process.exitCode = misuse;
+    return;
+  }
+  process.on('exit', () => sink.flush());
+  const format = settings.text('logging-format') as 'text' | 'json';
+  const log = openLog({format, verbosity: settings.number('v'), headers: !settings.bool('skip-headers'), write: sink.write});
   for (const line of unbuiltLines(settings)) log.warn(line);
+  if (format === 'json' && settings.differs('skip-headers')) log.warn('--skip-headers is set, but JSON has no headers');
+  for (const suite of insecureSuites(settings.list('tls-cipher-suites'))) log.warn(`--tls-cipher-suites: ${suite} is insecure`);
   if (settings.text('container-runtime') !== 'remote') {
     log.error('--container-runtime=builtin is not part of this version: use --container-runtime=remote with --container-runtime-endpoint');
     process.exitCode = misuse;
     return;
   }
   // A pod that trips over a fault of ours must not take the others' agent along.
-  process.on('unhandledRejection', (error) => log.error('a failure that nobody expected', error));
+  if (!settings.bool('really-crash-for-testing'))
+    process.on('unhandledRejection', (error) => log.error('a failure that nobody expected', error));
   try {
+    await checkSwap({settings, log});
+    await lock(settings, log);
+    void settle({settings, log});
     const agent = await startAgent({settings, log, clock: systemClock, version});
     // What waits for a time does not hold a process by itself.
     setInterval(() => {}, 0x7fffffff);
@@ -89,4 +106,16 @@ async function run(settings: Settings): Promise<void> {
     // What was started so far would keep it up.
     process.exit(misuse);
   }
+}
+
+/** Held until the process ends. */
+async function lock(settings: Settings, log: Log): Promise<void> {
+  const file = settings.text('lock-file');
+  if (!file) return;
+  const onContention = (why: string) => {
+    log.warn(`${why}: the agent ends, its pods stay`);
+    process.kill(process.pid, 'SIGTERM');
+  };
+  log.info(`waits for the lock ${file}`);
+  await takeLock({file, clock: systemClock, ...(settings.bool('exit-on-lock-contention') && {onContention})});
 }

@@ -1,7 +1,8 @@
 /** Everything that is wrong with the settings, at once: a line each, with the flag's name. Nothing has been touched yet. */
 import {isIP} from 'node:net';
 import {parseQuantity, quantityFormat} from '../../shared/schema/quantity.ts';
-import {flags} from './flags.ts';
+import {unknownSuites} from './cipher-suites.ts';
+import {featureGates, flags} from './flags.ts';
 import type {Settings} from './settings.ts';
 
 const ports = ['port', 'read-only-port', 'healthz-port'] as const;
@@ -98,6 +99,13 @@ export function problemsOf(settings: Settings): string[] {
   if (!parseQuantity(settings.text('container-log-max-size'))) say(`--container-log-max-size: ${quantityFormat}`);
   if (settings.text('tls-min-version') && !/^VersionTLS1[0-3]$/.test(settings.text('tls-min-version')))
     say(`unknown tls version ${JSON.stringify(settings.text('tls-min-version'))}`);
+  for (const suite of unknownSuites(settings.list('tls-cipher-suites')))
+    say(`Cipher suite ${suite} not supported or doesn't exist (--tls-cipher-suites)`);
+  if (settings.number('max-open-files') < 0)
+    say(`invalid configuration: --max-open-files ${settings.number('max-open-files')} must not be a negative number`);
+  if (settings.duration('sync-frequency') < 0) say('invalid configuration: --sync-frequency must not be negative');
+  for (const gate of settings.map('feature-gates').keys())
+    if (!featureGates.has(gate)) say(`unrecognized feature gate: ${gate} (--feature-gates)`);
   return problems;
 }
 

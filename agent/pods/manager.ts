@@ -24,9 +24,11 @@ export interface ManagerOptions {
   clock: Clock;
   sources: readonly SourceName[];
   mirrors?: Mirrors;
+  /** How often the runtime is asked for everything, whatever it tells by itself. */
+  listEveryMs?: number;
 }
 
-const listEveryMs = 30_000;
+const defaultListMs = 30_000;
 const balanceAfterMs = 100;
 const keyOf = ({metadata}: Pod): string => `${metadata.namespace}/${metadata.name}`;
 
@@ -53,7 +55,7 @@ export class PodManager {
   }
 
   start(): void {
-    const {context, clock} = this.#options;
+    const {context, clock, listEveryMs = defaultListMs} = this.#options;
     this.#stop.push(
       context.runtime.watch(
         (event) => this.#take(event),

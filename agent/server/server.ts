@@ -5,6 +5,7 @@ import http, {type IncomingMessage, type ServerResponse} from 'node:http';
 import https from 'node:https';
 import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
+import {cipherList} from '../cli/cipher-suites.ts';
 import type {Settings} from '../cli/settings.ts';
 import type {NodeState} from '../node/node-state.ts';
 import type {Log} from '../pods/context.ts';
@@ -119,8 +120,10 @@ export class AgentServer {
         Date.now(),
       );
       const ca = settings.text('client-ca-file') ? await readFile(settings.text('client-ca-file'), 'utf8') : undefined;
+      const ciphers = cipherList(settings.list('tls-cipher-suites'));
       const secure = https.createServer({
         ...certificate,
+        ...(ciphers && {ciphers}),
         ...(ca && {ca}),
         requestCert: ca !== undefined,
         rejectUnauthorized: false,
