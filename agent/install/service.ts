@@ -1,6 +1,7 @@
 /** `nodeagent install` and `uninstall`: the agent as a systemd service. */
 import {execFile} from 'node:child_process';
 import {access, readFile, realpath, rm, writeFile} from 'node:fs/promises';
+import {isAbsolute} from 'node:path';
 import {promisify} from 'node:util';
 import {problemsOf} from '../cli/validate.ts';
 import {CommandError, settingsOf, takeOwn} from './arguments.ts';
@@ -10,6 +11,17 @@ import {flagsOfUnit, unitText} from './unit.ts';
 const unitName = 'nodeagent.service';
 const unitFile = `/etc/systemd/system/${unitName}`;
 const run = promisify(execFile);
+/** Flags that name what a service would look for from the root folder. */
+const files = [
+  'config',
+  'clusterconfig',
+  'root-dir',
+  'cert-dir',
+  'pod-manifest-path',
+  'client-ca-file',
+  'tls-cert-file',
+  'tls-private-key-file',
+];
 
 /** With --print the unit goes to standard output and nothing is touched; with --no-start it is enabled only. */
 export async function install(argv: readonly string[]): Promise<number> {
@@ -18,6 +30,10 @@ export async function install(argv: readonly string[]): Promise<number> {
   const problems = problemsOf(settings);
   if (settings.text('container-runtime') !== 'remote')
     problems.push('--container-runtime=remote and --container-runtime-endpoint are needed');
+  for (const name of files) {
+    const path = settings.text(name);
+    if (settings.isGiven(name) && path && !isAbsolute(path)) problems.push(`--${name}=${path}: a service needs the whole path`);
+  }
   if (problems.length > 0) throw new CommandError(problems.join('; '));
   const script = await realpath(process.argv[1]!);
   if (/[/\\]_npx[/\\]/.test(script))

@@ -146,12 +146,11 @@ export class LocalNode {
     }
   }
 
-  /** The kubelet's own fields: what would only be a deprecated flag. Its server is for the API server on this machine. */
+  /** The kubelet's own fields: what would only be a deprecated flag. With such a file the agent lets in whom the API knows and allows. */
   async #configuration(): Promise<object> {
     return {
       kind: 'NodeAgentConfiguration',
       apiVersion: 'nodeagent.config.k8s.io/v1beta1',
-      address: '127.0.0.1',
       port: await freePort(),
       podAPIPort: 0,
       readOnlyPort: 0,
