@@ -23,12 +23,12 @@ export async function httpCheck(
   const origin = `${scheme.toLowerCase()}://${host.includes(':') ? `[${host}]` : host}:${port}`;
   if (!URL.canParse(path, origin)) return {result: 'failure', output: `invalid path ${JSON.stringify(path)}`};
   let url = new URL(path, origin);
-  const headers: Record<string, string[]> = {'user-agent': [userAgent], accept: ['*/*'], connection: ['close']};
+  const headers: Record<string, string | string[]> = {'user-agent': userAgent, accept: '*/*', connection: 'close'};
   for (const {name, value} of httpHeaders) {
     const key = name.toLowerCase();
     if (key === 'accept' && value === '') delete headers.accept;
-    else if (key === 'user-agent' || key === 'accept' || key === 'host') headers[key] = [value];
-    else headers[key] = [...(headers[key] ?? []), value];
+    else if (key === 'user-agent' || key === 'accept' || key === 'host') headers[key] = value;
+    else headers[key] = [headers[key] ?? [], value].flat();
   }
   // Of a clock that is never set.
   const deadline = performance.now() + timeoutMs;
@@ -53,7 +53,7 @@ export async function httpCheck(
 
 type Answer = {status: number; location: string | undefined; body: string} | {error: string};
 
-function get(url: URL, headers: Record<string, string[]>, timeoutMs: number): Promise<Answer> {
+function get(url: URL, headers: Record<string, string | string[]>, timeoutMs: number): Promise<Answer> {
   return new Promise((resolve) => {
     const client = url.protocol === 'https:' ? https : http;
     const timer = setTimeout(() => {
