@@ -15,15 +15,18 @@ import {openCgroups} from './cgroups/cgroups.ts';
 import type {Settings} from './cli/settings.ts';
 import {ApiRecorder, type Recorder, silentRecorder} from './events/recorder.ts';
 import {LocalStorage} from './eviction/local-storage.ts';
+import {ImageCollector} from './images/collector.ts';
 import {Puller} from './images/puller.ts';
 import {Heartbeat} from './node/heartbeat.ts';
+import {diskOf} from './node/machine.ts';
 import {NodeState} from './node/node-state.ts';
 import {Registrar} from './node/registrar.ts';
 import {admit} from './pods/admission.ts';
 import type {Log, PodContext} from './pods/context.ts';
+import {DeadContainers} from './pods/dead-containers.ts';
 import {LogRotation} from './pods/log-rotation.ts';
 import {PodManager, type SourceName} from './pods/manager.ts';
-import type {Pod} from './pods/pod.ts';
+import {allContainers, type Pod} from './pods/pod.ts';
 import {bytesOf} from './pods/resources.ts';
 import {Slots} from './pods/slots.ts';
 import {Prober} from './probes/prober.ts';
@@ -129,6 +132,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     count: (kind, pod, container, result) => state.countProbe(kind, pod, container, result),
   });
   const registryQps = settings.number('registry-qps');
+  const dead = {
+    perContainer: settings.number('maximum-dead-containers-per-container'),
+    total: settings.number('maximum-dead-containers'),
+    minAgeMs: settings.duration('minimum-container-ttl-duration'),
+  };
   const memoryMount = join(rootDir, 'memory');
   const context: PodContext = {
     runtime,
@@ -200,7 +208,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       },
       security: {seccompRoot: settings.text('seccomp-profile-root'), seccompDefault: settings.text('seccomp-default') === 'RuntimeDefault'},
       keepTerminatedVolumes: settings.bool('keep-terminated-pod-volumes'),
-      maxDeadPerContainer: settings.number('maximum-dead-containers-per-container'),
+      dead,
     },
     starts: new Slots(concurrentStarts),
     log,
@@ -298,9 +306,26 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     maxBytes: bytesOf(settings.text('container-log-max-size')),
     maxFiles: settings.number('container-log-max-files'),
   }).start();
+  const deadContainers = new DeadContainers(manager, dead, () => clock.now(), log).start();
+  const images = new ImageCollector({
+    ...{runtime, clock, log, recorder, node: name},
+    policy: {
+      high: settings.number('image-gc-high-threshold'),
+      low: settings.number('image-gc-low-threshold'),
+      minAgeMs: settings.duration('minimum-image-ttl-duration'),
+    },
+    wanted: () => [
+      settings.text('pod-infra-container-image'),
+      ...manager.active().flatMap((pod) => allContainers(pod).map(({image}) => image)),
+    ],
+    disk: (mountpoint) => diskOf(mountpoint || rootDir),
+    removed: () => context.puller.forgetLooks(),
+  }).start();
   stops.push(
     () => storage.stop(),
     () => rotation.stop(),
+    () => deadContainers.stop(),
+    () => images.stop(),
   );
   statics.start();
   stops.push(() => statics.stop());

@@ -9,6 +9,7 @@ import type {Runtime} from '../runtime/runtime.ts';
 import type {StatusSink} from '../status/writer.ts';
 import type {TokenRequest} from '../volumes/payload.ts';
 import type {Volumes} from '../volumes/volumes.ts';
+import type {DeadPolicy} from './dead-containers.ts';
 import type {References} from './environment.ts';
 import type {DnsSettings} from './network-files.ts';
 import type {Pod, Resources} from './pod.ts';
@@ -56,7 +57,7 @@ export interface PodSettings {
   resources: ResourceSettings;
   security: SecuritySettings;
   keepTerminatedVolumes: boolean;
-  maxDeadPerContainer: number;
+  dead: DeadPolicy;
 }
 
 export interface Log {

@@ -1,6 +1,7 @@
 /** How a pod's containers end: killed by us or by themselves, what they leave to be read, and which of the dead are kept. */
 import {rm} from 'node:fs/promises';
 import {join} from 'node:path';
+import {superfluous} from './dead-containers.ts';
 import {Kill} from './kill.ts';
 import {logDirectory} from './names.ts';
 import {hasExited, type Instance, isRunning} from './plan.ts';
@@ -101,11 +102,11 @@ export class Ends {
     await Promise.all([...this.#kills.values()].map(({done}) => done));
   }
 
-  /** Of each container the last that ended is kept, for its log. */
+  /** Of a container that has just been started again. How many there are on the node is looked at now and then (dead-containers.ts). */
   async dropOld(name: string): Promise<void> {
     const {context, view} = this.#subject;
-    const ended = (view.instances.get(name) ?? []).slice(1).filter((instance) => !isRunning(instance));
-    for (const instance of ended.slice(Math.max(0, context.settings.maxDeadPerContainer))) await this.remove(instance);
+    const own = {...context.settings.dead, total: -1};
+    for (const instance of superfluous([view.instances.get(name) ?? []], own, context.clock.now())) await this.remove(instance);
   }
 
   async remove(instance: Instance): Promise<void> {

@@ -47,6 +47,16 @@ export class Sandboxes {
     }
   }
 
+  /** Of those that were replaced, what holds no container any more. */
+  async removeOld(): Promise<void> {
+    const {context, view} = this.#subject;
+    const used = new Set([...view.all()].map(({sandboxId}) => sandboxId));
+    for (const {id} of view.sandboxes.slice(1).filter(({id, ready}) => !ready && !used.has(id))) {
+      await context.runtime.removeSandbox(id);
+      view.sandboxes = view.sandboxes.filter((sandbox) => sandbox.id !== id);
+    }
+  }
+
   /** Ends what runs in them first. */
   async clear(ends: Ends): Promise<void> {
     const {context, view, graceSeconds} = this.#subject;

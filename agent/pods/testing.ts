@@ -134,7 +134,7 @@ export async function fakeNode(runtime: FakeRuntime, more: Partial<PodContext> =
     runtimeHandler: async () => '',
     pullSecrets: async () => [],
     settings: {
-      ...{logRoot: join(root, 'logs'), rootDir: root, keepTerminatedVolumes: false, maxDeadPerContainer: 1},
+      ...{logRoot: join(root, 'logs'), rootDir: root, keepTerminatedVolumes: false, dead: {perContainer: 1, total: -1, minAgeMs: 0}},
       dns: async () => ({clusterDns: ['10.0.0.10'], clusterDomain: 'cluster.local', host: ''}),
       resources: {cfsQuota: true, cfsPeriodMicros: 100_000, memoryBytes: 4 * 2 ** 30},
       security: {seccompRoot: '/seccomp', seccompDefault: false},

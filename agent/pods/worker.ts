@@ -10,7 +10,7 @@ import type {PayloadInput} from '../volumes/payload.ts';
 import {VolumeError} from '../volumes/volumes.ts';
 import type {PodContext} from './context.ts';
 import {Ends} from './ends.ts';
-import {hasEnded, isRunning, kindOf, plan} from './plan.ts';
+import {hasEnded, type Instance, isRunning, kindOf, plan} from './plan.ts';
 import {allContainers, fullName, type Pod} from './pod.ts';
 import {release, removeAll} from './release.ts';
 import {Resizes} from './resizes.ts';
@@ -159,6 +159,15 @@ export class PodWorker {
   /** Another pod has left: what waited for room may have it now. */
   roomChanged(): void {
     if (this.#resizes.isPending) this.wake();
+  }
+
+  /** One that has ended, and that nobody asks for any more. */
+  removeDead(instance: Instance): Promise<void> {
+    return this.#ends.remove(instance);
+  }
+
+  removeOldSandboxes(): Promise<void> {
+    return this.#sandboxes.removeOld();
   }
 
   sandboxExited(id: string): void {

@@ -215,12 +215,17 @@ export class FakeRuntime implements Runtime {
   }
 
   async removeImage(reference: string): Promise<void> {
+    this.#try('removeImage', reference);
     const found = this.#find(reference);
     if (found) this.#images.delete(found.id);
   }
 
   async imageFilesystems(): Promise<FilesystemUsage[]> {
     return [];
+  }
+
+  async sandboxImage(): Promise<string> {
+    return 'pause:1';
   }
 
   async containerStats(): Promise<ContainerStats[]> {

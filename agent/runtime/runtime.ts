@@ -40,6 +40,8 @@ export interface Runtime {
   /** All names of the image go with it. */
   removeImage(reference: string): Promise<void>;
   imageFilesystems(): Promise<FilesystemUsage[]>;
+  /** What sandboxes are made of; '' where the runtime does not say. */
+  sandboxImage(): Promise<string>;
   containerStats(labels?: Labels): Promise<ContainerStats[]>;
 
   /**

@@ -17,7 +17,7 @@ const definitions = {
   Condition: '1 type string,2 status bool,3 reason string,4 message string',
   Conditions: '1 conditions []Condition',
   Handler: '1 name string',
-  StatusResponse: '1 status Conditions,3 runtimeHandlers []Handler',
+  StatusResponse: '1 status Conditions,2 info {},3 runtimeHandlers []Handler',
 
   Number: '1 value int64',
   StateValue: '1 state int32',

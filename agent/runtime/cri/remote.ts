@@ -194,6 +194,18 @@ export class RemoteRuntime implements Runtime {
     return (await this.#images.call(calls.imageFsInfo, {}, this.#timeoutMs)).imageFilesystems as FilesystemUsage[];
   }
 
+  /** In no message of its own: both containerd and CRI-O put it into what they say of themselves when asked at length. */
+  async sandboxImage(): Promise<string> {
+    const {info} = (await this.#call(calls.status, {verbose: true})) as {info: Record<string, string>};
+    try {
+      const config = JSON.parse(info.config ?? '{}');
+      const found = config.sandboxImage ?? config.pinnedImages?.sandbox ?? config.pauseImage ?? '';
+      return typeof found === 'string' ? found : '';
+    } catch {
+      return '';
+    }
+  }
+
   async containerStats(labelSelector: Labels = {}): Promise<ContainerStats[]> {
     return (await this.#call(calls.stats, {filter: {labelSelector}})).stats as ContainerStats[];
   }
