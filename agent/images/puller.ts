@@ -2,8 +2,10 @@
  * Makes sure that an image is there: by the container's policy, one pull at a time or many, no more often than agreed, and not again and again
  * when it fails. What went wrong is an ImageError with the reason that kubectl shows.
  */
+
 import type {Clock} from '../../shared/clock.ts';
 import type {KubeObject} from '../../shared/object.ts';
+import {ageMs} from '../age.ts';
 import type {TokenBucket} from '../api/token-bucket.ts';
 import {Backoff} from '../pods/backoff.ts';
 import type {Image, Runtime, SandboxConfig} from '../runtime/runtime.ts';
@@ -107,7 +109,7 @@ export class Puller {
   #look(reference: string): Promise<Image | undefined> {
     const {runtime, clock} = this.#options;
     const known = this.#looks.get(reference);
-    if (known && clock.now() - known.at < lookCountsMs) return known.answer;
+    if (known && ageMs(known.at, clock.now()) < lookCountsMs) return known.answer;
     if (this.#looks.size >= maxLooks) this.#looks.clear();
     const look = {at: clock.now(), answer: runtime.image(reference)};
     this.#looks.set(reference, look);
@@ -152,8 +154,9 @@ export class Puller {
 
   #refuseHeld({image, say, backoffKey}: ImageRequest): void {
     const failedAt = this.#failedAt.get(backoffKey);
-    const held = failedAt === undefined ? undefined : this.#backoff.held(backoffKey, failedAt);
-    if (!held || held.until <= this.#options.clock.now()) return;
+    if (failedAt === undefined) return;
+    const held = this.#backoff.held(backoffKey, failedAt);
+    if (!held || ageMs(failedAt, this.#options.clock.now()) >= held.delayMs) return;
     const message = `Back-off pulling image ${JSON.stringify(image)}`;
     say('Normal', 'BackOff', message);
     throw new ImageError('ImagePullBackOff', `${message}: ErrImagePull: ${this.#messages.get(backoffKey) ?? ''}`, held.until);

@@ -1,6 +1,7 @@
 /** How the node is: what it has and can give, whether its runtime answers, its addresses; looked at in a rhythm, told when it changes. */
 import type {Clock} from '../../shared/clock.ts';
 import type {KubeObject} from '../../shared/object.ts';
+import {ageMs} from '../age.ts';
 import type {Settings} from '../cli/settings.ts';
 import type {Log} from '../pods/context.ts';
 import type {Pod, Resources} from '../pods/pod.ts';
@@ -124,7 +125,7 @@ export class NodeState {
       const {conditions} = await runtime.status();
       const failing = conditions.filter(({type, status}) => !status && (type === 'RuntimeReady' || type === 'NetworkReady'));
       this.#notReady = failing.length > 0 ? failing.map(wordsOfCondition).join(' ') : undefined;
-      if (clock.now() - this.#imagesAt > imagesEveryMs) {
+      if (ageMs(this.#imagesAt, clock.now()) > imagesEveryMs) {
         this.#images = await runtime.images();
         this.#imagesAt = clock.now();
       }

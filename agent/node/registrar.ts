@@ -1,7 +1,9 @@
 /** The node's entry in the API: made where it is missing, its labels kept, its status written when it changes and now and then without. */
+
 import type {Clock} from '../../shared/clock.ts';
 import {isReason} from '../../shared/errors.ts';
 import type {KubeObject} from '../../shared/object.ts';
+import {ageMs} from '../age.ts';
 import type {ApiClient} from '../api/client.ts';
 import {defaultLabels, type NodeSpecFacts, newNode} from './node-object.ts';
 
@@ -131,7 +133,7 @@ export class Registrar {
     const {client, clock, spec} = this.#options;
     const status = await this.#options.status(this.#node?.status);
     const changed = fingerprint(status) !== this.#written;
-    if (!changed && clock.now() - this.#writtenAt < this.#reportMs) return;
+    if (!changed && ageMs(this.#writtenAt, clock.now()) < this.#reportMs) return;
     // Addresses merge by their type: a list with one more of a type would lose one.
     const body = {status: {...status, addresses: [{$patch: 'replace'}, ...(status.addresses as object[])]}};
     const answer = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}/status`, {

@@ -95,7 +95,7 @@ export class Ends {
       );
     await stop(({name}) => !sidecars.includes(name), graceSeconds);
     for (const name of sidecars.reverse()) {
-      const left = Math.max(graceSeconds > 0 ? 1 : 0, (deadline - context.clock.now()) / 1000);
+      const left = Math.max(graceSeconds > 0 ? 1 : 0, Math.min(graceSeconds, (deadline - context.clock.now()) / 1000));
       await stop((instance) => instance.name === name, left);
     }
     // A kill that was under way before may still be settling what it saw.

@@ -64,7 +64,8 @@ export class Kill {
     if (preStop && graceSeconds > 0) await this.#preStop(preStop, graceSeconds);
     this.#stopping = true;
     for (let pauseMs = firstRetryMs; ; pauseMs = Math.min(pauseMs * 2, longestRetryMs)) {
-      const left = Math.max(0, (this.#deadline - this.#context.clock.now()) / 1000);
+      // Never more than was given, though the clock was set back.
+      const left = Math.max(0, Math.min(graceSeconds, (this.#deadline - this.#context.clock.now()) / 1000));
       const seconds = preStop && graceSeconds > 0 ? Math.max(leastStopSeconds, left) : left;
       try {
         await this.#context.runtime.stopContainer(this.#instance.id, seconds);

@@ -1,4 +1,5 @@
 /** A pod's sandbox over time: made, made again after a while when that fails, taken down when another has to take its place. */
+import {ageMs} from '../age.ts';
 import type {SandboxConfig} from '../runtime/runtime.ts';
 import {Backoff} from './backoff.ts';
 import type {Ends} from './ends.ts';
@@ -10,7 +11,7 @@ const retry = {firstMs: 1000, longestMs: 30_000};
 export class Sandboxes {
   readonly #subject: Subject;
   readonly #backoff = new Backoff(retry);
-  #heldUntil = 0;
+  #held: {since: number; until: number} | undefined;
   #config: SandboxConfig | undefined;
 
   constructor(subject: Subject) {
@@ -27,7 +28,7 @@ export class Sandboxes {
   /** When to try again, ms since the epoch; undefined: it is there. @throws the signal's reason when the pod is to end */
   async make(attempt: number): Promise<number | undefined> {
     const {context, pod, view, uid, signal, warn} = this.#subject;
-    if (this.#heldUntil > context.clock.now()) return this.#heldUntil;
+    if (this.#held && ageMs(this.#held.since, context.clock.now()) < this.#held.until - this.#held.since) return this.#held.until;
     try {
       const made = await context.starts.use(() => {
         signal.throwIfAborted();
@@ -41,9 +42,9 @@ export class Sandboxes {
       if (signal.aborted) throw error;
       const failedAt = context.clock.now();
       this.#backoff.next(uid, failedAt);
-      this.#heldUntil = this.#backoff.held(uid, failedAt)!.until;
+      this.#held = {since: failedAt, until: this.#backoff.held(uid, failedAt)!.until};
       warn('FailedCreatePodSandBox', `Failed to create pod sandbox: ${(error as Error).message}`);
-      return this.#heldUntil;
+      return this.#held.until;
     }
   }
 

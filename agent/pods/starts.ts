@@ -1,4 +1,5 @@
 /** Starting a pod's containers: which wait and why, which are held because they keep failing, which are up. */
+import {ageMs} from '../age.ts';
 import type {SandboxConfig} from '../runtime/runtime.ts';
 import type {Waiting} from '../status/pod-status.ts';
 import {Backoff, goSeconds} from './backoff.ts';
@@ -13,7 +14,7 @@ export class Starts {
   readonly #subject: Subject;
   readonly #ends: Ends;
   readonly #crashes = new Backoff();
-  readonly #held = new Map<string, number>();
+  readonly #held = new Map<string, {since: number; until: number}>();
   /** By name: its postStart hook has not ended yet. */
   readonly #hooked = new Set<string>();
   /** By container name: why it does not run although it should. */
@@ -44,10 +45,11 @@ export class Starts {
     const {name} = container;
     const now = context.clock.now();
     const held = this.#held.get(name);
-    if (held !== undefined && held > now) return held;
-    if (!hasExited(last)) return held;
-    const backoff = this.#crashes.held(keyOf(container), last.status.finishedAt / 1e6);
-    if (!backoff || backoff.until <= now) return held;
+    if (held && ageMs(held.since, now) < held.until - held.since) return held.until;
+    if (!hasExited(last)) return undefined;
+    const finishedAt = last.status.finishedAt / 1e6;
+    const backoff = this.#crashes.held(keyOf(container), finishedAt);
+    if (!backoff || ageMs(finishedAt, now) >= backoff.delayMs) return undefined;
     const message = `back-off ${goSeconds(backoff.delayMs)} restarting failed container=${name} pod=${fullName(pod)}`;
     if (this.waiting.get(name)?.reason !== 'CrashLoopBackOff')
       sayAbout(context, pod, container)('Warning', 'BackOff', `Back-off restarting failed container ${name} in pod ${fullName(pod)}`);
@@ -87,7 +89,7 @@ export class Starts {
       }
       if (!(error instanceof StartError)) throw error;
       this.waiting.set(name, {reason: error.reason, message: error.message});
-      this.#held.set(name, error.retryAt ?? Number.POSITIVE_INFINITY);
+      this.#held.set(name, {since: context.clock.now(), until: error.retryAt ?? Number.POSITIVE_INFINITY});
     }
   }
 

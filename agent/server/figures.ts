@@ -1,6 +1,7 @@
 /** What the node and its containers use, as the runtime counts it: for /stats/summary and the metrics of kubectl top. */
 
 import {readFile} from 'node:fs/promises';
+import {ageMs} from '../age.ts';
 import {availableMemory} from '../node/machine.ts';
 import type {NodeState} from '../node/node-state.ts';
 import type {PodManager} from '../pods/manager.ts';
@@ -56,7 +57,7 @@ export class FigureSource {
   }
 
   get(): Promise<Figures> {
-    if (!this.#kept || Date.now() - this.#keptAt > keptMs) {
+    if (!this.#kept || ageMs(this.#keptAt, Date.now()) > keptMs) {
       this.#keptAt = Date.now();
       this.#kept = this.#read();
     }
