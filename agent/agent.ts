@@ -39,6 +39,8 @@ import {watchPods} from './sources/api.ts';
 import {ApiMirrors} from './sources/mirrors.ts';
 import {StaticSources} from './sources/statics.ts';
 import {type StatusSink, StatusWriter} from './status/writer.ts';
+import {serveDestination} from './tunnel/served.ts';
+import {NodeTunnel} from './tunnel/tunnel.ts';
 import {systemMounter} from './volumes/mounts.ts';
 import {Volumes} from './volumes/volumes.ts';
 
@@ -248,9 +250,10 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     });
   state.onChange(() => registrar?.touch());
   await state.look();
+  let heartbeat: Heartbeat | undefined;
   if (client && registrar) {
     registrar.start();
-    const heartbeat = new Heartbeat({
+    heartbeat = new Heartbeat({
       client,
       clock,
       name,
@@ -276,7 +279,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     stops.push(
       watchPods({client, node: name, manager, log}),
       () => registrar.stop(),
-      () => heartbeat.stop(),
+      () => heartbeat?.stop(),
       () => node.close(),
       () => services?.stop(),
       () => podApi?.stop(),
@@ -296,6 +299,24 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const server = new AgentServer({settings, manager, state, runtime, access, log, version, logRoot, manifests: statics.put});
   await server.start();
   stops.push(() => server.stop());
+  if (client && settings.text('tunnel') === 'auto' && settings.bool('enable-server')) {
+    const tunnel = new NodeTunnel({
+      credentials: client.credentials,
+      node: name,
+      clock,
+      serve: (stream, to) =>
+        serveDestination(stream, to, {
+          toAgent: (road) => server.serve(road),
+          addresses: () => [...state.hostIps, ...[...manager.workers()].flatMap(({view}) => view.sandboxes[0]?.ips ?? [])],
+        }),
+      lives: (leaseSeconds) => {
+        registrar?.told(leaseSeconds);
+        heartbeat?.told(leaseSeconds);
+      },
+      log,
+    }).start();
+    stops.push(() => tunnel.stop());
+  }
   manager.start();
   const storage = new LocalStorage({manager, context}).start();
   const rotation = new LogRotation({

@@ -11,10 +11,10 @@ import {mastersGroup, type UserInfo} from '../shared/auth/user.ts';
 import type {Store} from '../shared/storage/contract.ts';
 import {adminName, defaultNames, issueClient, loadOrCreatePki, type Pki} from './certificates.ts';
 import {type Gateway, openGateway} from './gateway/gateway.ts';
-import {watchSocketPath} from './gateway/upgrade.ts';
+import {nodeTunnelPath, watchSocketPath} from './gateway/upgrade.ts';
 import {kubeconfigText, writePrivately} from './kubeconfig.ts';
 import {parseListen, urlOf} from './listen.ts';
-import {waysToNodes} from './nodes.ts';
+import {WaysToNodes} from './nodes.ts';
 
 export interface ClusterOptions {
   /** Nothing is kept, nothing is written to disk (a kubeconfig only where one is asked for). Default false. */
@@ -133,8 +133,10 @@ async function raise(
   pki: Pki,
   store: Store,
 ): Promise<Cluster> {
+  const nodes = new WaysToNodes(pki.agentClient);
   const gateway = await openGateway({
     ...endpoint,
+    tunnels: () => nodes.tunnels(),
     tls: {key: pki.serving.key, certificate: pki.serving.certificate, clientCa: pki.ca.certificate},
     ...(options.log && {log: options.log}),
     trace: options.logRequests ?? false,
@@ -154,7 +156,8 @@ async function raise(
       clientCaCertificate: pki.ca.certificate,
       advertise: {address: advertised(endpoint.host), port: gateway.port},
       watchSocket: watchSocketPath,
-      nodes: waysToNodes(pki.agentClient),
+      nodeTunnel: nodeTunnelPath,
+      nodes,
       ...pick(options, ['log', 'serviceAccountIssuer', 'serviceClusterIpRange', 'serviceNodePortRange']),
       ...pick(options, ['watchHistoryMs', 'continueTokenTtlMs', 'livezGracePeriodMs', 'reconciled', 'binder']),
     });

@@ -44,6 +44,8 @@ export interface ApiOptions {
   watchSocket?: string;
   /** Where connections tell which nodes live; else their Leases are renewed. */
   nodeLiveness?: NodeLiveness;
+  /** Where agents open tunnels (docs/tunnel.md), an absolute URL or a path here: said to whoever asks for the version. */
+  nodeTunnel?: string;
   /** The store is a copy of one that a start has brought in order: of that only where this server listens is written anew. */
   reconciled?: boolean;
   /** The way to nodes: without one, logs, exec and proxies are answered with 503. */

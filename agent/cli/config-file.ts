@@ -14,6 +14,7 @@ const kinds: Readonly<Record<string, string>> = {
 const fields: Readonly<Record<string, string>> = {
   podAPI: 'pod-api',
   podAPIPort: 'pod-api-port',
+  tunnel: 'tunnel',
   address: 'address',
   port: 'port',
   readOnlyPort: 'read-only-port',

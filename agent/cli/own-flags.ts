@@ -9,4 +9,5 @@ export const ownFlags = [
     values: ['auto', 'service', 'direct', 'proxy'],
   },
   {name: 'pod-api-port', section: 'pods and the API server', type: 'int32', default: 10_270, range: [0, 65_535], zeroMeans: 'a free one'},
+  {name: 'tunnel', section: 'pods and the API server', type: 'string', default: 'auto', values: ['auto', 'off']},
 ];

@@ -50,6 +50,7 @@ interface Call {
 
 type Route = (call: Call) => Promise<void> | void;
 
+const apiServer: Caller = {name: 'kube-apiserver-kubelet-client', groups: ['system:masters', 'system:authenticated']};
 const disabled = 'Debug endpoints are disabled.\n';
 const maxUrl = 64 * 1024;
 /** What takes more than a GET. */
@@ -65,6 +66,8 @@ export class AgentServer {
   readonly #options: ServerOptions;
   readonly #figures: FigureSource;
   readonly #servers: http.Server[] = [];
+  #tunnelled: http.Server | undefined;
+  readonly #trusted = new WeakSet<Duplex>();
   readonly #routes: Readonly<Record<string, Route>>;
 
   constructor(options: ServerOptions) {
@@ -149,6 +152,19 @@ export class AgentServer {
     }
   }
 
+  /** One request of the API server's, which has decided that it may be made: its stream came through the tunnel. */
+  serve(stream: Duplex): void {
+    if (!this.#tunnelled) {
+      this.#tunnelled = http.createServer({maxHeaderSize: maxUrl, requestTimeout: 0});
+      // A second one would be somebody's who was let through for the first.
+      this.#tunnelled.maxRequestsPerSocket = 1;
+      this.#tunnelled.on('request', (request, response) => void this.#serve(request, response, true));
+      this.#tunnelled.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
+    }
+    this.#trusted.add(stream);
+    this.#tunnelled.emit('connection', stream);
+  }
+
   /** Of the secure, the read-only and the health port, as far as they are open. */
   get ports(): number[] {
     return this.#servers.map((server) => (server.address() as AddressInfo).port);
@@ -195,6 +211,7 @@ export class AgentServer {
   }
 
   async #authorize({request, parts}: Call): Promise<Caller> {
+    if (this.#trusted.has(request.socket)) return apiServer;
     // Of the parts that choose the route, not of the path as it was spelled.
     const verdict = await this.#options.access.check(request, `/${parts.join('/')}`);
     if (verdict.status !== 200) throw new Refusal(verdict.status, verdict.text);

@@ -8,6 +8,7 @@ import type {AddressInfo, Socket} from 'node:net';
 import type {TLSSocket} from 'node:tls';
 import type {Log} from '../../shared/api.ts';
 import {maxHeaderBytes} from '../../shared/limits.ts';
+import type {TunnelHost} from '../../shared/nodes/tunnel/host.ts';
 import type {Desk, ServedApi} from './answer.ts';
 import {BodyBudget} from './body.ts';
 import {brokenRequest} from './broken.ts';
@@ -32,6 +33,8 @@ export interface GatewayOptions {
   /** PEM: key and chain of the server, and the CA that client certificates are verified with. */
   tls: {key: string; certificate: string; clientCa?: string};
   log?: Log;
+  /** Where agents' tunnels are held; without it none is accepted. */
+  tunnels?(): Promise<TunnelHost>;
   /** Every request leaves a line in the log. */
   trace?: boolean;
   /** How long slow clients are waited for; for tests, which are not as patient. */
@@ -100,7 +103,7 @@ export async function openGateway(options: GatewayOptions): Promise<Gateway> {
   // Nothing can be said to a client with which TLS has not come about: words to it would wait for a handshake that never is.
   server.on('tlsClientError', (_error, socket: TLSSocket) => socket.destroy());
 
-  const upgrades = new Upgrades(opening, desk);
+  const upgrades = new Upgrades(opening, desk, options.tunnels);
   // One listener, two protocols: Node's own HTTP/1 takes what ALPN does not give to HTTP/2.
   const [first] = server.listeners('secureConnection');
   server.removeAllListeners('secureConnection');

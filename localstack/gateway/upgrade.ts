@@ -1,32 +1,56 @@
 /**
- * Requests that want another protocol on their connection. Those for the watch protocol get it (watch-socket.ts, loaded with the first
- * of them); those for a way through to a node are asked of the API (through.ts); all others are requests like any other.
+ * Requests that want another protocol on their connection. Those for the watch protocol get it, and those for a node's tunnel (watch-socket.ts,
+ * node-tunnels.ts, loaded with the first of them); those for a way through to a node are asked of the API (through.ts); all others are requests like any other.
  */
 import type {IncomingMessage} from 'node:http';
 import type {TLSSocket} from 'node:tls';
-import type {Log} from '../../shared/api.ts';
+import type {Api, Log} from '../../shared/api.ts';
 import {impersonates} from '../../shared/auth/impersonation-headers.ts';
 import {subprotocol} from '../../shared/changes/protocol/messages.ts';
+import {tunnelProtocol} from '../../shared/nodes/tunnel/frames.ts';
+import type {TunnelHost} from '../../shared/nodes/tunnel/host.ts';
 import type {Desk, ServedApi} from './answer.ts';
 import {hangUp} from './broken.ts';
 import {connectionHeaders} from './request.ts';
 import {isThrough, Throughs} from './through.ts';
-import type {WatchSockets} from './watch-socket.ts';
 
-/** No path of the Kubernetes API begins like it. */
+/** No path of the Kubernetes API begins like these. */
 export const watchSocketPath = '/watch-socket';
+export const nodeTunnelPath = '/node-tunnel';
+
+/** A room for WebSockets of one protocol. */
+interface Sockets {
+  accept(message: IncomingMessage, socket: TLSSocket, head: Buffer): void;
+  drain(): void;
+}
+
+type Open = (api: Pick<Api, 'handle' | 'authenticate'>) => Promise<Sockets>;
+
+interface Room {
+  open: Open;
+  opened?: Promise<Sockets>;
+}
 
 export class Upgrades {
   readonly #api: Promise<ServedApi>;
   readonly #log: Log | undefined;
   readonly #throughs: Throughs;
-  #sockets: Promise<WatchSockets> | undefined;
+  /** By what is asked for: path and subprotocol. */
+  readonly #rooms: Map<string, Room>;
   #draining = false;
 
-  constructor(api: Promise<ServedApi>, desk: Desk) {
+  constructor(api: Promise<ServedApi>, desk: Desk, tunnels: (() => Promise<TunnelHost>) | undefined) {
     this.#api = api;
     this.#log = desk.log;
     this.#throughs = new Throughs(desk);
+    const watches: Open = async (asked) => new (await import('./watch-socket.ts')).WatchSockets(asked);
+    this.#rooms = new Map<string, Room>([[`${watchSocketPath} ${subprotocol}`, {open: watches}]]);
+    if (!tunnels) return;
+    const nodes: Open = async (asked) => {
+      const [{NodeTunnels}, host] = await Promise.all([import('./node-tunnels.ts'), tunnels()]);
+      return new NodeTunnels(asked, host);
+    };
+    this.#rooms.set(`${nodeTunnelPath} ${tunnelProtocol}`, {open: nodes});
   }
 
   /** `again` has the connection read as HTTP from its next byte on. */
@@ -35,7 +59,8 @@ export class Upgrades {
       this.#throughs.take(message, socket, head);
       return;
     }
-    if (!isWatchSocket(message)) {
+    const room = this.#roomFor(message);
+    if (!room) {
       connectionHeaders.set(socket, message.headers.connection!);
       socket.unshift(Buffer.concat([asPlainRequest(message), head]));
       again();
@@ -44,7 +69,7 @@ export class Upgrades {
     // Until the WebSocket library has it nobody else listens.
     const onError = (): void => {};
     socket.on('error', onError);
-    this.#accept(message, socket, head)
+    this.#accept(room, message, socket, head)
       .catch((error: unknown) => {
         this.#log?.error({err: error, path: message.url}, 'WebSocket handshake failed');
         hangUp(socket, 500);
@@ -55,25 +80,26 @@ export class Upgrades {
   drain(): void {
     this.#draining = true;
     this.#throughs.drain();
-    void this.#sockets?.then((sockets) => sockets.drain());
+    for (const {opened} of this.#rooms.values()) void opened?.then((sockets) => sockets.drain());
   }
 
-  async #accept(message: IncomingMessage, socket: TLSSocket, head: Buffer): Promise<void> {
+  #roomFor({url, method, headers}: IncomingMessage): Room | undefined {
+    if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return undefined;
+    const path = url!.split('?')[0]!;
+    const offered = (headers['sec-websocket-protocol'] ?? '').split(',').map((protocol) => protocol.trim());
+    return offered.map((protocol) => this.#rooms.get(`${path} ${protocol}`)).find((room) => room !== undefined);
+  }
+
+  async #accept(room: Room, message: IncomingMessage, socket: TLSSocket, head: Buffer): Promise<void> {
     if (impersonates(message.headers as Record<string, string>)) return hangUp(socket, 400);
     const api = await this.#api;
     const {authenticate} = api;
     if (!authenticate || this.#draining) return hangUp(socket, 503);
-    this.#sockets ??= import('./watch-socket.ts').then(({WatchSockets}) => new WatchSockets({handle: api.handle, authenticate}));
-    const sockets = await this.#sockets;
+    room.opened ??= room.open({handle: api.handle, authenticate});
+    const sockets = await room.opened;
     if (socket.destroyed) return;
     sockets.accept(message, socket, head);
   }
-}
-
-function isWatchSocket({url, method, headers}: IncomingMessage): boolean {
-  if (method !== 'GET' || headers.upgrade?.toLowerCase() !== 'websocket') return false;
-  if (url?.split('?')[0] !== watchSocketPath) return false;
-  return (headers['sec-websocket-protocol'] ?? '').split(',').some((offered) => offered.trim() === subprotocol);
 }
 
 /** Its bytes once more, without the word by which Node's parser takes it for an upgrade. */

@@ -4,6 +4,7 @@ import type {Assembly} from '../../assemble.ts';
 import {keySet, openidConfiguration} from '../../auth/discovery-documents.ts';
 import {subprotocol} from '../../changes/protocol/messages.ts';
 import {genericError, notAcceptable} from '../../errors.ts';
+import {tunnelProtocol} from '../../nodes/tunnel/frames.ts';
 import {encodeBody, headersFor} from '../../registry/respond.ts';
 import {Discovery} from '../discovery.ts';
 import {sha512Hex} from '../hash.ts';
@@ -15,7 +16,7 @@ import {type Endpoint, type Endpoints, indented, requireGet} from './endpoint.ts
 
 type Parts = Pick<Assembly, 'machine' | 'issuer' | 'verificationKeys'>;
 
-export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'advertise' | 'watchSocket'>): Endpoints {
+export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'advertise' | 'watchSocket' | 'nodeTunnel'>): Endpoints {
   const documents = new DiscoveryDocuments(assembly, options);
   const got =
     (answer: Endpoint): Endpoint =>
@@ -31,16 +32,17 @@ export function discoveryEndpoints(assembly: Parts, options: Pick<ApiOptions, 'a
     '': got(() => documents.paths()),
     api: got((request, rest) => documents.discover(request, 'api', rest)),
     apis: got((request, rest) => documents.discover(request, 'apis', rest)),
-    version: only('', () => version(options.watchSocket)),
+    version: only('', () => version(options)),
     '.well-known': only('openid-configuration', () => documents.issuer('configuration')),
     openid: only('v1/jwks', (request) => documents.issuer('keys', request)),
   };
 }
 
-/** Whoever speaks the watch protocol looks for the header; nobody else does. */
-function version(watchSocket: string | undefined): ApiResponse {
+/** Whoever speaks the watch protocol, or opens a tunnel, looks for the headers; nobody else does. */
+function version({watchSocket, nodeTunnel}: Pick<ApiOptions, 'watchSocket' | 'nodeTunnel'>): ApiResponse {
   const answer = indented(versionInfo);
   if (watchSocket !== undefined) answer.headers['watch-socket'] = `${watchSocket} ${subprotocol}`;
+  if (nodeTunnel !== undefined) answer.headers['node-tunnel'] = `${nodeTunnel} ${tunnelProtocol}`;
   return answer;
 }
 

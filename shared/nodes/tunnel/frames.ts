@@ -25,6 +25,8 @@ export type TunnelMessage =
       renewSeconds: number;
       /** Replace the tunnel by a new one within this time. */
       reconnectSeconds: number;
+      /** Where the tunnel itself says that the node lives: its Lease need not be written more often. */
+      leaseSeconds?: number;
     }
   | {action: 'ping' | 'pong'}
   | {action: 'bye'; code: number; reason: string};

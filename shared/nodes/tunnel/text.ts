@@ -72,6 +72,7 @@ function tunnelMessage(line: Record<string, unknown>): TunnelMessage {
         pingSeconds: seconds('pingSeconds'),
         renewSeconds: seconds('renewSeconds'),
         reconnectSeconds: seconds('reconnectSeconds'),
+        ...(line['leaseSeconds'] !== undefined && {leaseSeconds: seconds('leaseSeconds')}),
       };
     case 'ping':
     case 'pong':
