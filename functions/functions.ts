@@ -87,7 +87,13 @@ export const functions = {
   patch: {...rest('patch'), environment: [...api, ...ranges]},
   delete: {...rest('delete'), environment: [...api, ...ranges]},
   'delete-collection': {...streaming('delete-collection'), timeoutSeconds: 300, environment: [...api, ...ranges]},
-  connect: streaming('connect'),
+  /** A log that is followed, a proxied stream: held open like a watch. */
+  connect: {
+    ...streaming('connect'),
+    memoryMb: 256,
+    bounded: true,
+    environment: [...api, 'CLUSTERLESS_CONNECTIONS_TABLE', 'CLUSTERLESS_SOCKET_CALLBACK'],
+  },
   /** Tells where the watch protocol is spoken. */
   discovery: {...rest('discovery'), environment: [...api, 'CLUSTERLESS_WATCH_SOCKET']},
   openapi: {...streaming('openapi'), timeoutSeconds: 60},
@@ -96,7 +102,11 @@ export const functions = {
   review: rest('review'),
   'socket-connect': socket('socket-connect'),
   'socket-message': {...socket('socket-message'), environment: [...socket('').environment, 'CLUSTERLESS_SOCKET_CALLBACK']},
-  'socket-disconnect': {...socket('socket-disconnect'), parameters: []},
+  'socket-disconnect': {
+    ...socket('socket-disconnect'),
+    parameters: [],
+    environment: [...socket('').environment, 'CLUSTERLESS_SOCKET_CALLBACK'],
+  },
   /** Rung by the log's stream: posts changes to those who subscribed. */
   'fan-out': {
     entry: 'functions/fan-out.ts',

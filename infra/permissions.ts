@@ -17,8 +17,8 @@ export interface TableGrant {
   kinds?: readonly Kind[];
 }
 
-/** object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts), node (tunnels.ts) */
-export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f' | 'n';
+/** object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts), node (tunnels.ts), stream (streams.ts) */
+export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f' | 'n' | 'x';
 
 export interface Grants {
   tables: readonly TableGrant[];
@@ -71,7 +71,15 @@ export const grants: Record<FunctionName, Grants> = {
   patch: {tables: writes},
   delete: {tables: writes},
   'delete-collection': {tables: writes},
-  connect: {tables: reads},
+  connect: {
+    tables: [
+      ...reads,
+      onConnections(['n'], 'GetItem', 'UpdateItem'),
+      onConnections(['k', 'x'], 'BatchWriteItem'),
+      onConnections(['x'], 'Query'),
+    ],
+    connections: ['POST'],
+  },
   discovery: {tables: reads},
   openapi: {tables: reads},
   health: {tables: reads},
@@ -81,15 +89,24 @@ export const grants: Record<FunctionName, Grants> = {
   'socket-message': {
     tables: [
       ...reads,
-      ...closes,
-      onConnections(['k', 't'], 'PutItem'),
-      onConnections(['t'], 'UpdateItem'),
+      onConnections(['k'], 'Query'),
+      onConnections(['k', 't', 'x'], 'BatchWriteItem'),
+      onConnections(['k', 't', 'n', 'x'], 'PutItem'),
+      onConnections(['t', 'n', 'x'], 'UpdateItem'),
+      onConnections(['n', 'x'], 'GetItem'),
       onConnections(['t', 'f'], 'BatchGetItem'),
-      onConnections(['n'], 'PutItem', 'UpdateItem', 'GetItem'),
     ],
     connections: ['POST', 'DELETE'],
   },
-  'socket-disconnect': {tables: [...closes, onConnections(['n'], 'UpdateItem')]},
+  'socket-disconnect': {
+    tables: [
+      onConnections(['k'], 'Query'),
+      onConnections(['k', 't', 'x'], 'BatchWriteItem'),
+      onConnections(['n'], 'UpdateItem'),
+      onConnections(['x'], 'PutItem'),
+    ],
+    connections: ['POST'],
+  },
   'fan-out': {
     tables: [
       ...follows,

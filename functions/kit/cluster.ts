@@ -14,6 +14,9 @@ export interface Cluster extends Composed {
   options: ApiOptions;
 }
 
+/** Of an environment, what else the API is made with. */
+export type MoreOf = (environment: Environment) => Partial<ApiOptions>;
+
 export type PartsOf = (options: ApiOptions) => Parts;
 
 export interface OwnCluster {
@@ -23,13 +26,13 @@ export interface OwnCluster {
   open(): Promise<Cluster>;
 }
 
-export function clusterOf(name: FunctionName, parts: PartsOf): OwnCluster {
+export function clusterOf(name: FunctionName, parts: PartsOf, more: MoreOf = () => ({})): OwnCluster {
   let environment: Environment | undefined;
   let opened: Promise<Cluster> | undefined;
   const own: OwnCluster = {
     environment: () => (environment ??= readEnvironment(doors.variables)),
     open: () =>
-      (opened ??= open(functions[name], parts, own).catch((error: unknown) => {
+      (opened ??= open(functions[name], parts, own, more).catch((error: unknown) => {
         opened = undefined;
         throw error;
       })),
@@ -37,7 +40,7 @@ export function clusterOf(name: FunctionName, parts: PartsOf): OwnCluster {
   return own;
 }
 
-async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<Cluster> {
+async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster, more: MoreOf): Promise<Cluster> {
   const environment = own.environment();
   const [store, parameters] = await Promise.all([
     doors.openStore(environment, {asks: row.trigger === 'rest'}),
@@ -61,6 +64,7 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster): Promise<
     ...optional('watchHistoryMs', historyMs),
     ...optional('watchSocket', watchSocket),
     ...optional('nodeLiveness', livenessOf(environment)),
+    ...more(environment),
   };
   const composed = compose(options, parts(options));
   await composed.assembly.warmUp();

@@ -4,6 +4,7 @@
  *
  *     CLUSTER|k|CONNECTION  c              the connection: data (JSON), ttl
  *                           s|ID           a subscription: data (JSON), ttl
+ *                           x|STREAM       a stream that ends with it: streams.ts
  *     CLUSTER|t|TYPE        s|CONNECTION|ID  the same subscription, where changes of its type look for it; born S, since N
  *                           t|TOPIC        last N: the last revision sent on the topic
  *     CLUSTER|f|TYPE        f              position N: up to where changes were sent; rings N, and of those done N;
@@ -80,7 +81,7 @@ export class Connections {
 
   async read(id: string): Promise<{connection: Connection; subscriptions: Subscription[]} | undefined> {
     const items = await this.#query(`k|${id}`);
-    const found = items.find((item) => !isSubscription(item));
+    const found = items.find(isConnection);
     if (!found) return undefined;
     return {
       connection: dataOf<Connection>(found),
@@ -115,7 +116,7 @@ export class Connections {
   async remove(id: string): Promise<Connection | undefined> {
     const items = await this.#query(`k|${id}`);
     await this.unsubscribe(items.filter(isSubscription).map((item) => dataOf<Subscription>(item)));
-    const own = items.filter((item) => !isSubscription(item));
+    const own = items.filter(isConnection);
     await this.#write(own.map(remove));
     return own[0] && dataOf<Connection>(own[0]);
   }
@@ -360,6 +361,7 @@ type Request = {DeleteRequest: {Key: Item}};
 const remove = ({pk, sk}: Item): Request => ({DeleteRequest: {Key: {pk: pk!, sk: sk!}}});
 
 const dataOf = <T>(item: Item): T => JSON.parse(item['data']!.S!) as T;
+const isConnection = ({sk}: Item): boolean => sk!.S === 'c';
 const isSubscription = ({sk}: Item): boolean => sk!.S!.startsWith('s|');
 const nameOf = ({pk, sk}: Item): string => `${pk!.S} ${sk!.S}`;
 /** What is known since when lies beside it: two who write at once must not undo each other. */

@@ -9,7 +9,7 @@ import type {ApiResponse} from '../../shared/http/messages.ts';
 import {statusOf} from '../../shared/http/status.ts';
 import {type FunctionName, functions} from '../functions.ts';
 import {type ProxyResult, proxyResult} from './answer.ts';
-import {clusterOf, type PartsOf} from './cluster.ts';
+import {clusterOf, type MoreOf, type PartsOf} from './cluster.ts';
 import {doors} from './doors.ts';
 import {log} from './log.ts';
 import {counted} from './metrics.ts';
@@ -35,6 +35,7 @@ const answerMs = 500;
 const openingMs = 8_000;
 /** A watch ends this long before its invocation would: its last bookmark and the end of the stream still have to leave. */
 const farewellMs = 10_000;
+const longestMs = 900_000;
 
 /** The global that Lambda's runtime makes. The SDK makes one of the same name wherever it is loaded, without what streams. */
 function runtime(): LambdaGlobal | undefined {
@@ -42,9 +43,15 @@ function runtime(): LambdaGlobal | undefined {
   return awslambda?.streamifyResponse && awslambda;
 }
 
+export interface RestOptions {
+  more?: MoreOf;
+  /** Awaited before an invocation ends: what is left to be said. */
+  over?(): Promise<void>;
+}
+
 /** On Lambda it resolves when the store is open: the first request then finds a warm environment, and the phase before it has more CPU. */
-export async function rest(name: FunctionName, parts: PartsOf): Promise<RestHandler> {
-  const cluster = clusterOf(name, parts);
+export async function rest(name: FunctionName, parts: PartsOf, {more, over}: RestOptions = {}): Promise<RestHandler> {
+  const cluster = clusterOf(name, parts, more);
   const {streams} = functions[name];
   const run = middy<unknown, ApiResponse>({timeoutEarlyInMillis: answerMs, timeoutEarlyResponse: outOfTime})
     .use(counted(name))
@@ -68,12 +75,15 @@ export async function rest(name: FunctionName, parts: PartsOf): Promise<RestHand
     await Promise.race([opened, new Promise<void>((resolve) => void doors.clock.after(openingMs, resolve))]);
   }
   if (lambda && streams)
-    return lambda.streamifyResponse(async (event, stream, context) =>
-      sendStream(stream, await run(event, context), lambda.HttpResponseStream.from, doors.clock),
-    );
+    return lambda.streamifyResponse(async (event, stream, context) => {
+      const endsAt = doors.clock.now() + Math.max((context.getRemainingTimeInMillis?.() ?? longestMs) - farewellMs, 0);
+      await sendStream(stream, await run(event, context), lambda.HttpResponseStream.from, doors.clock, endsAt);
+      await over?.();
+    });
   return async (event, context = {}) => {
     const response = await run(event, context);
     const body = await whole(response.body);
+    await over?.();
     return proxyResult(response, body) ?? proxyResult(...tooLong(body.length))!;
   };
 }

@@ -19,12 +19,14 @@ import type {Cluster} from './cluster.ts';
 import type {Connection, Connections, Subscription} from './connections.ts';
 import {doors} from './doors.ts';
 import type {Sockets} from './sockets.ts';
+import type {Streams} from './streams.ts';
 import type {Tunnels} from './tunnels.ts';
 
 export interface SocketParts {
   cluster: Cluster;
   connections: Connections;
   tunnels: Tunnels;
+  streams: Streams;
   sockets: Sockets;
 }
 

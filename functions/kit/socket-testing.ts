@@ -27,8 +27,9 @@ export class TestGateway implements Sockets {
   heard(connection: string): any[] {
     return (this.posted.get(connection) ?? []).map((text) => {
       const [head, ...lines] = text.split('\n');
-      const events = lines.filter(Boolean).map((line) => JSON.parse(line));
-      return {...JSON.parse(head!), ...(events.length > 0 && {events})};
+      const said = JSON.parse(head!);
+      const events = said.action === 'data' ? [] : lines.filter(Boolean).map((line) => JSON.parse(line));
+      return {...said, ...(events.length > 0 && {events})};
     });
   }
 

@@ -1,6 +1,7 @@
 /** Messages to connections that API Gateway holds. What throttles is tried again, what is gone is told, what takes nothing is hung up. */
 import type {ApiGatewayManagementApiClient} from '@aws-sdk/client-apigatewaymanagementapi';
 import type {Clock} from '../../shared/clock.ts';
+import {doors} from './doors.ts';
 
 export interface Sockets {
   /** In order. `gone`: there is nobody. */
@@ -12,8 +13,12 @@ export interface Sockets {
 const maxAttempts = 6;
 const firstPauseMs = 50;
 
+/** As a test has it, or over the network. */
+export const socketsAt = (endpoint: string): Promise<Sockets> =>
+  doors.openSockets ? doors.openSockets(endpoint) : openSockets(endpoint, doors.clock);
+
 /** `endpoint`: `https://host/stage`. */
-export async function openSockets(endpoint: string, clock: Clock): Promise<Sockets> {
+async function openSockets(endpoint: string, clock: Clock): Promise<Sockets> {
   const {ApiGatewayManagementApiClient, DeleteConnectionCommand, PostToConnectionCommand} = await import(
     '@aws-sdk/client-apigatewaymanagementapi'
   );

@@ -26,7 +26,13 @@ const keepAliveMs = 60_000;
 /** A form that has no filler ends by itself before that: its client comes back from where it was. */
 const maxSilenceMs = 240_000;
 
-export async function sendStream(out: ResponseStream, response: ApiResponse, withHead: WithHead, clock: Clock): Promise<void> {
+export async function sendStream(
+  out: ResponseStream,
+  response: ApiResponse,
+  withHead: WithHead,
+  clock: Clock,
+  endsAt = Number.POSITIVE_INFINITY,
+): Promise<void> {
   const stream = withHead(out, headOf(response));
   const ended = new Promise<void>((resolve) => {
     for (const event of ['finish', 'error', 'close'] as const) stream.on(event, () => resolve());
@@ -39,7 +45,7 @@ export async function sendStream(out: ResponseStream, response: ApiResponse, wit
     stream.end();
   } else {
     await new Promise<void>((resolve) => void clock.after(headGapMs, resolve));
-    await carry(stream, body, response.headers['content-type'], clock);
+    await carry(stream, body, response.headers['content-type'], clock, endsAt);
   }
   await ended;
 }
@@ -56,13 +62,37 @@ const drained = (stream: ResponseStream): Promise<void> =>
     stream.on('error', () => resolve());
   });
 
-async function carry(stream: ResponseStream, body: AsyncIterable<Uint8Array>, contentType: unknown, clock: Clock): Promise<void> {
-  if (!('pushTo' in body)) {
-    for await (const piece of body) {
-      if (stream.destroyed) return;
-      if (!stream.write(piece)) await drained(stream);
+/** What pulls (a log that is followed) ends by itself in time, as if there were no more: the gateway would break it off. */
+async function pull(stream: ResponseStream, body: AsyncIterable<Uint8Array>, clock: Clock, endsAt: number): Promise<void> {
+  const pieces = body[Symbol.asyncIterator]();
+  let cancel = (): void => {};
+  const over = new Promise<'over'>((resolve) => {
+    cancel = clock.after(endsAt - clock.now(), () => resolve('over'));
+    for (const event of ['close', 'error'] as const) stream.on(event, () => resolve('over'));
+  });
+  try {
+    for (;;) {
+      const next = await Promise.race([pieces.next(), over]);
+      if (next === 'over' || next.done) break;
+      if (!stream.write(next.value)) await drained(stream);
     }
-    stream.end();
+  } finally {
+    cancel();
+    // It may be waiting for what never comes.
+    void pieces.return?.().catch(() => {});
+  }
+  stream.end();
+}
+
+async function carry(
+  stream: ResponseStream,
+  body: AsyncIterable<Uint8Array>,
+  contentType: unknown,
+  clock: Clock,
+  endsAt: number,
+): Promise<void> {
+  if (!('pushTo' in body)) {
+    await pull(stream, body, clock, endsAt);
     return;
   }
   const hasFiller = /^application\/json\b/.test(String(contentType));

@@ -1,6 +1,6 @@
 /**
- * One message of a node's tunnel (docs/tunnel.md): who the agent is, and that it lives. What the tunnel's streams carry goes on to
- * tunnel-frames.ts.
+ * One message of a connection that carries streams (docs/tunnel.md): a node's tunnel, which says that the node lives, or a traveller's, who
+ * dials. Who it is, and what it may say; what streams carry goes on in tunnel-frames.ts.
  */
 import {requireAllowed} from '../../shared/auth/authorize.ts';
 import type {UserInfo} from '../../shared/auth/user.ts';
@@ -10,28 +10,32 @@ import {badRequest, type StatusError, unauthorized} from '../../shared/errors.ts
 import {attributesOf, requestInfo} from '../../shared/http/request-info.ts';
 import {statusOf} from '../../shared/http/status.ts';
 import {leaseSeconds, livePingSeconds} from '../../shared/nodes/liveness.ts';
+import {FrameError, maxTextMessageBytes, tunnelProtocol} from '../../shared/nodes/tunnel/frames.ts';
+import {decodeText} from '../../shared/nodes/tunnel/text.ts';
 import type {Cluster} from './cluster.ts';
 import type {Connection} from './connections.ts';
 import {doors} from './doors.ts';
 import {authenticated, type SocketParts} from './socket-session.ts';
+import {endStreams, passOn} from './tunnel-frames.ts';
 
-export const tunnelProtocol = 'v1.tunnel.clusterless.dev';
+export {tunnelProtocol};
 
-const maxMessageBytes = 32_000;
 const nodeName = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
-export interface KnownTunnel {
-  node: string;
+interface Known {
+  user: UserInfo;
   expiresAt: number;
+  /** Absent: a traveller. */
+  node?: string;
 }
 
-/** Tunnels that this environment has heard a hello or a first frame of: their frames cost no look at who it is. */
-const known = new Map<string, KnownTunnel>();
+/** Connections that this environment has heard: their frames cost no look at who it is. */
+const known = new Map<string, Known>();
 const maxKnown = 10_000;
 
 export const isKnownTunnel = (id: string): boolean => known.has(id);
 
-function remember(id: string, tunnel: KnownTunnel): void {
+function remember(id: string, tunnel: Known): void {
   if (known.size >= maxKnown) known.delete(known.keys().next().value!);
   known.set(id, tunnel);
 }
@@ -43,7 +47,7 @@ export async function receiveTunnel(parts: SocketParts, id: string, text: string
     await session.receive(text, connection);
   } catch (error) {
     // What is wrong with what it says is told; what is wrong with us is not its fault.
-    const {status} = statusOf(error);
+    const {status} = statusOf(error instanceof FrameError ? badRequest(error.message) : error);
     if (status.code >= 500) throw error;
     await session.leave(status.code === 400 ? closeCodes.malformed : closeCodes.unauthorized, status.message ?? '');
   }
@@ -59,57 +63,76 @@ class TunnelSession {
   }
 
   async receive(text: string, connection: Connection | undefined): Promise<void> {
-    if (Buffer.byteLength(text) > maxMessageBytes) throw badRequest(`a message must not be longer than ${maxMessageBytes} bytes`);
+    if (Buffer.byteLength(text) > maxTextMessageBytes) throw badRequest(`a message must not be longer than ${maxTextMessageBytes} bytes`);
     const head = headOf(text);
     if (head['action'] === 'hello') return this.#hello(head, connection);
-    const tunnel = this.#tunnel(connection);
-    if (head['action'] === 'ping') return this.#ping(tunnel);
-    throw badRequest(`unknown action ${JSON.stringify(head['action'])?.slice(0, 100)}`);
+    const speaker = this.#speaker(connection);
+    if (head['action'] === 'ping') return speaker.node === undefined ? this.#doubt() : this.#ping(speaker.node);
+    if (head['action'] === 'dial') {
+      if (speaker.node !== undefined) throw badRequest('a node does not dial');
+      const {dial, dialMessageOf} = await import('./dial.ts');
+      return dial(this.#parts, this.#id, speaker.user, dialMessageOf(head));
+    }
+    const frame = decodeText(text);
+    if (!('stream' in frame)) throw badRequest(`unknown action ${JSON.stringify(head['action'])?.slice(0, 100)}`);
+    return passOn(this.#parts, this.#id, frame, text);
   }
 
   async leave(code: number, reason: string): Promise<void> {
-    const {sockets, connections, tunnels} = this.#parts;
+    const {sockets, connections, tunnels, streams} = this.#parts;
     const tunnel = known.get(this.#id);
     known.delete(this.#id);
-    if (tunnel) await tunnels.ended(tunnel.node, this.#id);
+    if (tunnel?.node !== undefined) await tunnels.ended(tunnel.node, this.#id);
     await this.#say({action: 'bye', code, reason: reason.slice(0, 200)});
     await connections.remove(this.#id);
+    await endStreams({streams, sockets: async () => sockets}, this.#id);
     await sockets.close(this.#id);
   }
 
   /** Whose it is, once it has said so and as long as it may be believed. */
-  #tunnel(connection: Connection | undefined): KnownTunnel {
-    const {node, expiresAt} = connection ?? {};
-    if (node !== undefined && expiresAt !== undefined) remember(this.#id, {node, expiresAt});
-    const tunnel = known.get(this.#id);
-    if (!tunnel) throw unauthorized();
-    if (tunnel.expiresAt <= doors.clock.now()) throw unauthorized();
-    return tunnel;
+  #speaker(connection: Connection | undefined): Known {
+    const {node, user, expiresAt} = connection ?? {};
+    if (user && expiresAt !== undefined) remember(this.#id, {user, expiresAt, ...(node !== undefined && {node})});
+    const speaker = known.get(this.#id);
+    if (!speaker || speaker.expiresAt <= doors.clock.now()) throw unauthorized();
+    return speaker;
   }
 
   async #hello({node, token}: Record<string, unknown>, given: Connection | undefined): Promise<void> {
     const {cluster, connections, tunnels} = this.#parts;
-    if (typeof node !== 'string' || !nodeName.test(node)) throw badRequest('node must be the name of a node');
+    if (node !== undefined && (typeof node !== 'string' || !nodeName.test(node))) throw badRequest('node must be the name of a node');
     if (token !== undefined && typeof token !== 'string') throw badRequest('token must be a string');
     const connection = given ?? (await connections.read(this.#id))?.connection;
     if (!connection) return this.leave(closeCodes.goingAway, 'this connection is not known');
-    if (connection.node !== undefined && connection.node !== node) throw badRequest(`this is the tunnel of node ${connection.node}`);
+    if (connection.user && connection.node !== node) throw badRequest(`this is the tunnel of ${connection.node ?? 'no node'}`);
     const now = doors.clock.now();
     const {user, expiresAt} = await speaks(cluster, connection, token, now);
     if (connection.user && connection.user.name !== user.name) throw unauthorized();
-    await mayBe(cluster, user, node);
-    await connections.put(this.#id, {...connection, user, expiresAt, node});
-    await tunnels.open(node, this.#id, expiresAt);
-    remember(this.#id, {node, expiresAt});
+    if (node !== undefined) await mayBe(cluster, user, node);
+    await connections.put(this.#id, {...connection, user, expiresAt, ...(node !== undefined && {node})});
+    if (node !== undefined) await tunnels.open(node, this.#id, expiresAt);
+    remember(this.#id, {user, expiresAt, ...(node !== undefined && {node})});
     const {renewSeconds, reconnectSeconds} = welcome(
       {connectedAt: connection.connectedAt, heardAt: now, expiresAt, topics: new Map()},
       now,
       livePingSeconds,
     );
-    await this.#say({action: 'welcome', form: 'text', pingSeconds: livePingSeconds, leaseSeconds, renewSeconds, reconnectSeconds});
+    const times = {pingSeconds: livePingSeconds, renewSeconds, reconnectSeconds};
+    await this.#say({action: 'welcome', form: 'text', ...times, ...(node !== undefined && {leaseSeconds})});
   }
 
-  async #ping({node}: KnownTunnel): Promise<void> {
+  /** Whether the nodes that a traveller has streams to are still there: nobody promises that the end of a connection is told. */
+  async #doubt(): Promise<void> {
+    const {streams, tunnels} = this.#parts;
+    for (const {stream, node, agent} of await streams.ofConnection(this.#id)) {
+      const tunnel = await tunnels.of(node);
+      if (tunnel && (tunnel.connection !== agent || tunnels.isLive(tunnel))) continue;
+      await this.#say({action: 'reset', stream, reason: 'the node is not heard any more'});
+    }
+    await this.#say({action: 'pong'});
+  }
+
+  async #ping(node: string): Promise<void> {
     const {tunnels} = this.#parts;
     if (!(await tunnels.heard(node, this.#id))) {
       const current = await tunnels.of(node);
