@@ -255,7 +255,7 @@ describe('settings reach the template', () => {
 
   test('watches have a concurrency of their own', () => {
     const bounded = told.ofType('AWS::Lambda::Function').filter(([, {Properties}]) => Properties['ReservedConcurrentExecutions'] === 50);
-    expect(bounded.map(([, {Properties}]) => Properties['Description'])).toEqual(['clusterless list']);
+    expect(bounded.map(([, {Properties}]) => Properties['Description'])).toEqual(['clusterless list', 'clusterless connect']);
   });
 
   test('logs are kept as long as said', () => {
