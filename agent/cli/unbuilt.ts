@@ -3,7 +3,6 @@ import type {Settings} from './settings.ts';
 
 export const unbuilt: ReadonlySet<string> = new Set([
   'bootstrap-clusterconfig',
-  'cloud-provider',
   'cloud-config',
   'rotate-certificates',
   'rotate-server-certificates',
@@ -13,7 +12,6 @@ export const unbuilt: ReadonlySet<string> = new Set([
   'builtin-endpoint',
   'runtime-cgroups',
   'image-pull-progress-deadline',
-  'pod-infra-container-image',
   'network-plugin',
   'network-plugin-mtu',
   'cni-bin-dir',

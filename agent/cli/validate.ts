@@ -92,6 +92,11 @@ export function problemsOf(settings: Settings): string[] {
     say('the DynamicKubeletConfig feature gate must be enabled in order to use the --dynamic-config-dir flag');
   if (settings.bool('runonce') && settings.bool('enable-server'))
     say('--runonce and --enable-server exclude each other: add --enable-server=false');
+  const provider = settings.text('cloud-provider');
+  if (!['', 'aws', 'external'].includes(provider))
+    say(
+      `unknown cloud provider ${JSON.stringify(provider)} (--cloud-provider): there is "aws", and "external" for those that come by themselves`,
+    );
   if (!settings.bool('cgroups-per-qos') && settings.list('enforce-node-allocatable').some((item) => item !== 'none' && item !== ''))
     say(
       'invalid configuration: enforceNodeAllocatable (--enforce-node-allocatable) is not supported unless cgroupsPerQOS (--cgroups-per-qos) is set to true',

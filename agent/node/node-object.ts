@@ -118,6 +118,7 @@ function conditionsOf({notReady, pressure, now, previous}: NodeFacts): Record<st
 export interface NodeSpecFacts {
   name: string;
   labels: Record<string, string>;
+  annotations?: Record<string, string>;
   taints: {key: string; value?: string; effect: string}[];
   unschedulable: boolean;
   providerId: string;
@@ -125,14 +126,19 @@ export interface NodeSpecFacts {
   controllerAttach: boolean;
 }
 
-export function newNode({name, labels, taints, unschedulable, providerId, architecture, controllerAttach}: NodeSpecFacts): KubeObject {
+export function newNode(spec: NodeSpecFacts): KubeObject {
+  const {name, labels, taints, unschedulable, providerId, architecture, controllerAttach} = spec;
+  const annotations = {
+    ...(controllerAttach && {'volumes.kubernetes.io/controller-managed-attach-detach': 'true'}),
+    ...spec.annotations,
+  };
   return {
     kind: 'Node',
     apiVersion: 'v1',
     metadata: {
       name,
       labels: {...defaultLabels(name, architecture), ...labels},
-      ...(controllerAttach && {annotations: {'volumes.kubernetes.io/controller-managed-attach-detach': 'true'}}),
+      ...(Object.keys(annotations).length > 0 && {annotations}),
     },
     spec: {
       ...(providerId && {providerID: providerId}),

@@ -7,6 +7,7 @@ import type {Log} from '../pods/context.ts';
 import type {Pod, Resources} from '../pods/pod.ts';
 import {bytesOf} from '../pods/resources.ts';
 import type {Image, Runtime, RuntimeVersion} from '../runtime/runtime.ts';
+import {type Cloud, openCloud} from './cloud.ts';
 import {availableMemory, type Disk, defaultAddresses, diskOf, type Machine, readMachine} from './machine.ts';
 import {allocatableOf, capacityOf, type NodeSpecFacts, nodeStatus} from './node-object.ts';
 
@@ -22,11 +23,14 @@ export interface NodeStateOptions {
 const lookEveryMs = 10_000;
 /** The list is long, and nobody waits for it. */
 const imagesEveryMs = 60_000;
+const addressesEveryMs = 300_000;
 
 export class NodeState {
   readonly name: string;
   readonly #options: NodeStateOptions;
   readonly #machine: Machine;
+  readonly #cloud: Cloud;
+  #addressesAt: number;
   readonly #probes = new Map<string, number>();
   #hostIps: string[];
   #disk: Disk;
@@ -41,21 +45,29 @@ export class NodeState {
   readonly startedAt: number;
 
   static async open(options: NodeStateOptions): Promise<NodeState> {
-    const [machine, disk, addresses] = await Promise.all([readMachine(), diskOf(options.rootDir), defaultAddresses()]);
+    const [machine, disk, addresses, cloud] = await Promise.all([
+      readMachine(),
+      diskOf(options.rootDir),
+      defaultAddresses(),
+      openCloud(options.settings, options.clock),
+    ]);
     const given = options.settings
       .text('node-ip')
       .split(',')
       .filter((ip) => ip && ip !== '0.0.0.0' && ip !== '::');
-    return new NodeState(options, machine, disk, given.length > 0 ? given : addresses);
+    const own = cloud.addresses?.find(({type}) => type === 'InternalIP')?.address;
+    return new NodeState(options, machine, disk, given.length > 0 ? given : own ? [own] : addresses, cloud);
   }
 
-  private constructor(options: NodeStateOptions, machine: Machine, disk: Disk, hostIps: string[]) {
+  private constructor(options: NodeStateOptions, machine: Machine, disk: Disk, hostIps: string[], cloud: Cloud) {
     this.#options = options;
     this.#machine = machine;
     this.#disk = disk;
     this.#hostIps = hostIps;
-    this.name = options.settings.text('hostname-override').trim().toLowerCase() || machine.hostname;
+    this.#cloud = cloud;
+    this.name = options.settings.text('hostname-override').trim().toLowerCase() || cloud.name || machine.hostname;
     this.startedAt = options.clock.now();
+    this.#addressesAt = this.startedAt;
   }
 
   get hostIps(): readonly string[] {
@@ -132,6 +144,7 @@ export class NodeState {
     } catch (error) {
       this.#notReady = `container runtime is down: ${(error as Error).message}`;
     }
+    await this.#refreshAddresses();
     this.#disk = await diskOf(rootDir).catch(() => this.#disk);
     this.#memoryPressure = (await availableMemory().catch(() => Number.POSITIVE_INFINITY)) < bytesOf(this.#evictionReserve().memory ?? '0');
     if (before !== this.#notReady) {
@@ -141,18 +154,34 @@ export class NodeState {
     this.#cancel = clock.after(lookEveryMs, () => void this.look());
   }
 
+  async #refreshAddresses(): Promise<void> {
+    const {clock, log} = this.#options;
+    if (clock.now() - this.#addressesAt < addressesEveryMs) return;
+    this.#addressesAt = clock.now();
+    await this.#cloud.refresh().catch((error) => log.warn(`addresses stay as they are: ${(error as Error).message}`));
+  }
+
+  #addresses(previous: KubeObject['status']): {type: string; address: string}[] {
+    const {addresses, keepsAddresses} = this.#cloud;
+    if (keepsAddresses && previous?.addresses?.length > 0) return previous!.addresses;
+    const own = addresses ?? this.#hostIps.map((address) => ({type: 'InternalIP', address}));
+    return own.some(({type}) => type === 'Hostname') ? own : [...own, {type: 'Hostname', address: this.name}];
+  }
+
   async status(previous: KubeObject['status']): Promise<Record<string, unknown>> {
-    return nodeStatus({...this.#facts(), previous: previous ?? this.#node?.status});
+    const known = previous ?? this.#node?.status;
+    return nodeStatus({...this.#facts(), addresses: this.#addresses(known), previous: known});
   }
 
   nodeSpec(): NodeSpecFacts {
     const {settings} = this.#options;
     return {
       name: this.name,
-      labels: Object.fromEntries(settings.map('node-labels')),
-      taints: settings.list('register-with-taints').map(taintOf),
+      labels: {...this.#cloud.labels, ...Object.fromEntries(settings.map('node-labels'))},
+      annotations: this.#cloud.annotations,
+      taints: [...settings.list('register-with-taints').map(taintOf), ...this.#cloud.taints],
       unschedulable: !settings.bool('register-schedulable'),
-      providerId: settings.text('provider-id'),
+      providerId: settings.text('provider-id') || this.#cloud.providerId,
       architecture: this.#machine.architecture,
       controllerAttach: settings.bool('enable-controller-attach-detach'),
     };
@@ -166,7 +195,7 @@ export class NodeState {
       name: this.name,
       machine: this.#machine,
       diskBytes: this.#disk.totalBytes,
-      addresses: [...this.#hostIps.map((address) => ({type: 'InternalIP', address})), {type: 'Hostname', address: this.name}],
+      addresses: this.#addresses(undefined),
       maxPods: perCore > 0 ? Math.min(this.#machine.cpus * perCore, most) : most,
       reserved: [Object.fromEntries(settings.map('cluster-reserved')), Object.fromEntries(settings.map('system-reserved'))],
       evictionReserve: settings.bool('experimental-allocatable-ignore-eviction') ? {} : this.#evictionReserve(),

@@ -114,6 +114,7 @@ export class Registrar {
     this.#node = await client.request<KubeObject>('GET', `/api/v1/nodes/${spec.name}`, {priority: 'free'});
     this.#options.onNode(this.#node);
     await this.#fixLabels();
+    await this.#fixProviderId();
     await this.#report();
   }
 
@@ -126,6 +127,14 @@ export class Registrar {
     const missing = Object.fromEntries(Object.entries(wanted).filter(([key, value]) => present[key] !== value));
     if (Object.keys(missing).length === 0) return;
     const options = {body: {metadata: {labels: missing}}, contentType: 'application/merge-patch+json', priority: 'free'} as const;
+    this.#node = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}`, options);
+  }
+
+  /** A node that was there before its machine could be named; one that is named stays so. */
+  async #fixProviderId(): Promise<void> {
+    const {client, spec, register} = this.#options;
+    if (!register || !spec.providerId || this.#node?.spec?.providerID) return;
+    const options = {body: {spec: {providerID: spec.providerId}}, contentType: 'application/merge-patch+json', priority: 'free'} as const;
     this.#node = await client.request<KubeObject>('PATCH', `/api/v1/nodes/${spec.name}`, options);
   }
 
