@@ -5,11 +5,14 @@
 import type {IncomingMessage} from 'node:http';
 import net from 'node:net';
 import type {Duplex} from 'node:stream';
+import {splice} from '../../shared/nodes/splice.ts';
 import {Refusal} from './refusal.ts';
 
 /** Headers of the hop between the client and us. */
 const ownHeaders = new Set(['host', 'authorization', 'content-length', 'origin']);
 const connectTimeoutMs = 10_000;
+/** What is left to say when one side has ended. */
+const lingerMs = 30_000;
 
 /** Connected to the runtime's streaming server. @throws Refusal 502 */
 export function connectTo(url: URL): Promise<net.Socket> {
@@ -38,14 +41,5 @@ export async function handOn(request: IncomingMessage, client: Duplex, head: Buf
   }
   runtime.write(`${lines.join('\r\n')}\r\n\r\n`);
   if (head.length > 0) runtime.write(head);
-  join(client, runtime);
-}
-
-export function join(one: Duplex, other: Duplex): void {
-  one.on('error', () => other.destroy());
-  other.on('error', () => one.destroy());
-  one.on('close', () => other.destroy());
-  other.on('close', () => one.destroy());
-  one.pipe(other);
-  other.pipe(one);
+  splice(client, runtime, lingerMs);
 }

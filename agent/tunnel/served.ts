@@ -4,6 +4,7 @@
  */
 import net from 'node:net';
 import type {Duplex} from 'node:stream';
+import {splice} from '../../shared/nodes/splice.ts';
 
 export interface ServedDestinations {
   /** One request, authorized by whoever let it through. */
@@ -31,13 +32,7 @@ function toAddress(stream: Duplex, to: string, addresses: ServedDestinations['ad
   socket.setTimeout(connectTimeoutMs, () => socket.destroy(Object.assign(new Error('i/o timeout'), {code: 'ETIMEDOUT'})));
   socket.once('connect', () => socket.setTimeout(0));
   socket.once('error', (error: NodeJS.ErrnoException) => stream.destroy(new Error(`dial tcp ${to}: ${wordsOf(error)}`)));
-  stream.once('error', () => socket.destroy());
-  socket.once('close', () => stream.destroy());
-  stream.once('close', () => {
-    if (!stream.readableEnded || !socket.writableFinished) socket.destroy();
-  });
-  stream.pipe(socket);
-  socket.pipe(stream);
+  splice(stream, socket);
 }
 
 /** Whatever a status says: what listens there listens for nobody else. */

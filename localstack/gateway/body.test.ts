@@ -61,7 +61,7 @@ test.each([
       ['', 'v'],
     ],
   ],
-])('the target %s is %s with %j', (target, path, query) => expect(parseTarget(target)).toEqual({path, query}));
+])('the target %s is %s with %j', (target, path, query) => expect(parseTarget(target)).toMatchObject({path, query}));
 
 test.each(['*', 'a', '', '/%z', '/%'])('%j is no target', (target) => expect(parseTarget(target)).toBeUndefined());
 

@@ -1,20 +1,22 @@
 /**
  * Upgrades that lead through to a node: exec, attach, port-forward, and whatever a proxied server may offer. The API is asked as for any
- * request, and told that the connection can be given away; if it has a use for that the connection is spliced, if not it is answered.
+ * request, and told that the connection can be given away; if it has a use for that the connection is spliced (shared/nodes/splice.ts), if not it is answered.
  */
 import {type IncomingMessage, ServerResponse, STATUS_CODES} from 'node:http';
-import type {Duplex} from 'node:stream';
 import type {TLSSocket} from 'node:tls';
 import type {ApiRequest, ApiResponse} from '../../shared/http/messages.ts';
 import {parseTarget} from '../../shared/http/target.ts';
+import {splice} from '../../shared/nodes/splice.ts';
 import {answer, type Desk} from './answer.ts';
 import {hangUp} from './broken.ts';
 import {write} from './http1.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest} from './request.ts';
-import {splice} from './splice.ts';
 
 const leadsThrough = /^\/api\/[^/]+\/(namespaces\/[^/]+\/)?[^/]+\/[^/?]+\/(exec|attach|portforward|proxy)([/?]|$)/;
+
+/** Of a session, when one side has said its last word: nobody can tell what the other half is for. */
+const lingerMs = 5_000;
 
 /** A body would have to be read from what is no HTTP any more: none of these has one. */
 export const isThrough = ({url, headers}: IncomingMessage): boolean =>
@@ -67,7 +69,7 @@ export class Throughs {
     }
     this.#open.add(socket);
     socket.write(headOf(response));
-    splice(socket, response.upgrade as Duplex);
+    splice(socket, response.upgrade, lingerMs);
   }
 }
 
