@@ -58,7 +58,7 @@ const methods: Readonly<Record<string, string>> = {
   ...{stats: 'POST', run: 'POST', exec: 'POST', attach: 'POST', portForward: 'POST'},
   manifests: 'PUT POST DELETE',
 };
-const debugPaths = /^\/(exec|attach|run|portForward|containerLogs|runningpods|logs|debug)(\/|$)/;
+const debugRoutes: ReadonlySet<string> = new Set(['exec', 'attach', 'run', 'portForward', 'containerLogs', 'runningpods', 'logs', 'debug']);
 const json = 'application/json';
 const prometheus = 'text/plain; version=0.0.4; charset=utf-8';
 
@@ -142,10 +142,7 @@ export class AgentServer {
       }
     }
     if (settings.number('healthz-port') > 0) {
-      const health = http.createServer((request, response) => {
-        if (!/^\/healthz(\/|\?|$)/.test(request.url ?? '')) return void response.writeHead(404).end('404 page not found\n');
-        void this.#healthz({...callOf(request, response)});
-      });
+      const health = http.createServer((request, response) => void this.#serveHealth(request, response));
       await this.#listen(health, settings.number('healthz-port'), settings.text('healthz-bind-address')).catch((error) =>
         log.warn(`health port: ${error.message}`),
       );
@@ -181,6 +178,7 @@ export class AgentServer {
     this.#servers.push(server);
     // The process lives for its pods, and the connections of followers must not be cut.
     server.requestTimeout = 0;
+    server.on('clientError', refuseClient);
     return new Promise((resolve, reject) => {
       server.once('error', reject);
       server.listen(port, host, () => {
@@ -195,7 +193,7 @@ export class AgentServer {
     try {
       const call = callOf(request, response);
       if (secure) call.user = await this.#authorize(call);
-      if (debugPaths.test(call.path) && !(secure && this.#options.settings.bool('enable-debugging-handlers')))
+      if (debugRoutes.has(call.parts[0] ?? '') && !(secure && this.#options.settings.bool('enable-debugging-handlers')))
         throw new Refusal(405, disabled);
       const route = Object.hasOwn(this.#routes, call.parts[0] ?? '') ? this.#routes[call.parts[0]!]! : undefined;
       if (!route || (call.parts[0] === 'configz' && !secure)) throw notFound();
@@ -207,6 +205,17 @@ export class AgentServer {
       if (response.headersSent) return void response.destroy();
       response.writeHead(status, {'content-type': text.startsWith('{') ? json : 'text/plain; charset=utf-8', connection: 'close'});
       response.end(text);
+    }
+  }
+
+  async #serveHealth(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    try {
+      const call = callOf(request, response);
+      if (call.parts[0] !== 'healthz') throw notFound();
+      this.#healthz(call);
+    } catch (error) {
+      const {status, text} = answerTo(error, this.#options.log);
+      response.writeHead(status, {'content-type': 'text/plain; charset=utf-8', connection: 'close'}).end(text);
     }
   }
 
@@ -311,6 +320,18 @@ function answerTo(error: unknown, log: Log): {status: number; text: string} {
   if (error instanceof Refusal) return {status: error.status, text: error.message};
   log.error('a request failed', error);
   return {status: 500, text: (error as Error).message};
+}
+
+const clientGoesWithinMs = 1000;
+
+/** What is no request, or too long for one, is answered before the connection ends: the system would take the answer back with it. */
+function refuseClient(error: NodeJS.ErrnoException, socket: Duplex): void {
+  if (!socket.writable || error.code === 'ECONNRESET') return void socket.destroy();
+  const status = error.code === 'HPE_HEADER_OVERFLOW' ? 431 : 400;
+  socket.on('error', () => socket.destroy());
+  socket.resume();
+  socket.end(`HTTP/1.1 ${status} ${http.STATUS_CODES[status]}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`);
+  setTimeout(() => socket.destroy(), clientGoesWithinMs).unref();
 }
 
 const notFound = (): Refusal => new Refusal(404, '404 page not found\n');
