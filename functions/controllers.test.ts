@@ -105,6 +105,36 @@ describe('controllers', () => {
     expect(await namesOf('/api/v1/namespaces/a/configmaps')).toEqual(['kube-root-ca.crt']);
   });
 
+  test('give a pod a node, and none that is silent', async () => {
+    await makeNamespace('a');
+    await makeNamespace('kube-node-lease');
+    const allocatable = {cpu: '2', memory: '4Gi', pods: '110'};
+    const conditions = [{type: 'Ready', status: 'True', reason: 'Said', message: ''}];
+    const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
+    for (const [name, heardMs] of [
+      ['loud', 0],
+      ['silent', 600_000],
+    ] as const) {
+      const meta = {kind: 'Node', apiVersion: 'v1', metadata: {name}};
+      expect((await ask('create', 'POST', '/api/v1/nodes', {...meta, status: {allocatable, conditions}})).code).toBe(201);
+      const renewTime = new Date(Date.now() - heardMs).toISOString().replace('Z', '000Z');
+      const spec = {holderIdentity: name, leaseDurationSeconds: 40, renewTime};
+      const lease = {kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: {name}, spec};
+      expect((await ask('create', 'POST', leases, lease)).code).toBe(201);
+    }
+    await ringAll();
+    const names = ['one', 'two', 'three'];
+    for (const name of names) {
+      const pod = {kind: 'Pod', apiVersion: 'v1', metadata: {name}, spec: {containers: [{name: 'c', image: 'i'}]}};
+      expect((await ask('create', 'POST', '/api/v1/namespaces/a/pods', pod)).code).toBe(201);
+    }
+    await ringAll();
+    for (const name of names) expect((await ask('get', 'GET', `/api/v1/namespaces/a/pods/${name}`)).body.spec.nodeName).toBe('loud');
+    const taints = async (name: string) => (await ask('get', 'GET', `/api/v1/nodes/${name}`)).body.spec.taints;
+    expect(await taints('loud')).toBeUndefined();
+    expect(await taints('silent')).toMatchObject([{key: 'node.kubernetes.io/unreachable'}]);
+  });
+
   test('are not troubled by what is nothing to them', async () => {
     await makeNamespace('a');
     await ringAll();

@@ -1,6 +1,6 @@
 /**
  * Rung by the log's stream, for what controllers have to do with: new namespaces get their content, those that go are emptied, what lost
- * its owner is collected, roles are gathered. Most changes are nothing to them, and cost no call.
+ * its owner is collected, roles are gathered, pods get nodes. Most changes are nothing to them, and cost no call.
  */
 import {RungControllers} from './kit/controllers.ts';
 import {doors} from './kit/doors.ts';
@@ -13,6 +13,8 @@ const controllers = RungControllers.of('controllers');
 /** Of these, creations and changes count as well. */
 const followed = new Set([
   'namespaces',
+  'nodes',
+  'pods',
   'clusterroles.rbac.authorization.k8s.io',
   'flowschemas.flowcontrol.apiserver.k8s.io',
   'prioritylevelconfigurations.flowcontrol.apiserver.k8s.io',

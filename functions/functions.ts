@@ -117,7 +117,7 @@ export const functions = {
     environment: [...store, 'CLUSTERLESS_CONNECTIONS_TABLE', 'CLUSTERLESS_SOCKET_CALLBACK', 'CLUSTERLESS_METRICS_NAMESPACE'],
     parameters: [],
   },
-  /** Rung by the log's stream, for changes that controllers have work from: owners that went, namespaces that are to be emptied. */
+  /** Rung by the log's stream, for changes that controllers have work from: owners that went, namespaces that are to be emptied, pods that wait for a node. */
   controllers: {
     entry: 'functions/controllers.ts',
     trigger: 'log',

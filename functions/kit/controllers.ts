@@ -17,6 +17,7 @@ import {writing} from '../../shared/registry/served/writing.ts';
 import {isConfiguration} from '../../shared/storage/configuration.ts';
 import type {FunctionName} from '../functions.ts';
 import {type Cluster, clusterOf} from './cluster.ts';
+import {Placing} from './placing.ts';
 import type {Invocation} from './rest.ts';
 import {amazonRoots} from './roots.ts';
 
@@ -38,6 +39,7 @@ export class RungControllers {
   readonly cluster: Cluster;
   readonly #namespaces: NamespaceController;
   readonly #controllers: Controller[];
+  readonly #placing: Placing;
 
   private constructor(cluster: Cluster) {
     const {client, assembly, options} = cluster;
@@ -45,6 +47,7 @@ export class RungControllers {
     const common = {client, catalogue, caches, creators, clock, log: assembly.log, caCertificate: options.caCertificate ?? amazonRoots()};
     this.cluster = cluster;
     this.#namespaces = new NamespaceController(common);
+    this.#placing = new Placing({...common, store});
     this.#controllers = [
       new NamespaceContent(common),
       new AggregationController(common),
@@ -88,6 +91,7 @@ export class RungControllers {
         await store.begin?.({});
         for (const controller of this.#controllers) settled.push(await controller.settled(abort.signal));
       }
+      if (types.some(Placing.isRungBy)) settled.push(await this.#placing.react(abort.signal));
       return !settled.includes(false);
     } finally {
       cancel();

@@ -56,7 +56,7 @@ export class Binder {
     this.#options = options;
     this.#queue = new Queue(clock, log, 'binder', (key) => this.#settle(key), parallelBindings);
     this.#reports = new Reports(options);
-    this.#claims = new Claims(caches, () => this.#lookAgain());
+    this.#claims = new Claims(caches, () => this.#roomChanged());
     this.#real = new Leader({name: 'kube-scheduler', caches, clock, changed: (isThere) => this.#realChanged(isThere)});
   }
 
@@ -79,6 +79,11 @@ export class Binder {
     await this.#reports.settled();
   }
 
+  /** At all that wait, for whoever is not called back in time. */
+  lookAgain(): void {
+    for (const key of this.#inOrder(() => true)) this.#queue.add(key);
+  }
+
   #nodeChanged(name: string, node: KubeObject | undefined): void {
     const view = node && nodeView(node);
     if (sameJson(view, this.#nodes.get(name))) return;
@@ -88,7 +93,7 @@ export class Binder {
       this.#pods = undefined;
       this.#options.log.warn({error: String(error)}, 'pods will be looked at with the next change of a node');
     });
-    this.#lookAgain();
+    this.#roomChanged();
   }
 
   async #follow(): Promise<void> {
@@ -110,16 +115,16 @@ export class Binder {
       this.#waiting.set(key, {pod, demand: demandOf(pod), refused: false});
       this.#queue.add(key);
     }
-    if (before && (!placement || !sameJson(before, placement))) this.#lookAgain();
+    if (before && (!placement || !sameJson(before, placement))) this.#roomChanged();
   }
 
   #realChanged(isThere: boolean): void {
     this.#options.log.info({}, isThere ? 'a scheduler is at work: the binder steps back' : 'no scheduler is at work: the binder binds');
-    if (!isThere) for (const key of this.#inOrder(() => true)) this.#queue.add(key);
+    if (!isThere) this.lookAgain();
   }
 
   /** There may be room for those that found none. */
-  #lookAgain(): void {
+  #roomChanged(): void {
     if (this.#real.isThere) return;
     this.#queue.add(all);
   }

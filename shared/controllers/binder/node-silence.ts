@@ -37,9 +37,21 @@ export class NodeSilence {
     this.#leader = new Leader({...options, name: 'kube-controller-manager', changed: () => {}});
   }
 
+  /** Whether somebody else does this. */
+  followLeader(): Promise<void> {
+    return this.#leader.start();
+  }
+
+  /** At these Leases alone, as they were read. */
+  look(leases: readonly KubeObject[]): void {
+    const now = this.#options.clock.now();
+    for (const {metadata, spec} of leases)
+      if (now - (Date.parse(spec?.renewTime) || 0) >= graceMs && !this.#leader.isThere) this.#queue.add(metadata.name!);
+  }
+
   async start(): Promise<void> {
     const {caches, clock} = this.#options;
-    await this.#leader.start();
+    await this.followLeader();
     const leases = await caches.projected('leases.coordination.k8s.io', 'nodes', keptOfLeases);
     let isFirst = true;
     leases.onChange((key, lease) => {
@@ -47,7 +59,7 @@ export class NodeSilence {
       if (!lease) return void this.#heardAt.delete(name);
       // What is renewed now counts from now, whatever the node's clock says.
       this.#heardAt.set(name, isFirst ? Math.min(Date.parse(lease['spec'].renewTime) || 0, clock.now()) : clock.now());
-      this.#cancel ??= clock.after(0, () => this.#look());
+      this.#cancel ??= clock.after(0, () => this.#sweep());
     });
     isFirst = false;
   }
@@ -65,7 +77,7 @@ export class NodeSilence {
   }
 
   /** Sleeps until the next could have been silent for too long; not at all while there is no lease. */
-  #look(): void {
+  #sweep(): void {
     const {clock} = this.#options;
     const now = clock.now();
     let next = Number.POSITIVE_INFINITY;
@@ -77,7 +89,7 @@ export class NodeSilence {
         if (!this.#leader.isThere) this.#queue.add(name);
       }
     }
-    this.#cancel = next === Number.POSITIVE_INFINITY || this.#stopped ? undefined : clock.after(next - now, () => this.#look());
+    this.#cancel = next === Number.POSITIVE_INFINITY || this.#stopped ? undefined : clock.after(next - now, () => this.#sweep());
   }
 
   async #sayUnknown(name: string): Promise<undefined> {
