@@ -97,6 +97,7 @@ class NodeClient extends HttpClient implements KubeClient {
 
 export interface WatchSocket {
   client: WatchClient;
+  url: string;
   /** On another host than the API: in front of that stands a gateway. */
   elsewhere: boolean;
 }
@@ -124,5 +125,5 @@ export async function findWatchSocket(
     },
     ...common,
   });
-  return {client: watches, elsewhere: absolute.host !== new URL(url).host};
+  return {client: watches, url: absolute.href, elsewhere: absolute.host !== new URL(url).host};
 }

@@ -61,6 +61,12 @@ export class Multiplexer {
     return stream;
   }
 
+  /** A stream that somebody else opened for this side, and has written so many bytes to. */
+  adopt(id: string, sent: number): TunnelStream {
+    if (this.#isOver) throw new Error('the tunnel is closed');
+    return this.#add(id, sent);
+  }
+
   receive(frame: StreamFrame): void {
     const {stream: id} = frame;
     const stream = this.#streams.get(id);
@@ -95,8 +101,8 @@ export class Multiplexer {
     }
   }
 
-  #add(id: string): TunnelStream {
-    const stream = new TunnelStream(id, this.#streamCarrier);
+  #add(id: string, sent = 0): TunnelStream {
+    const stream = new TunnelStream(id, this.#streamCarrier, sent);
     // Whoever has it listens for errors; nobody has to before he has it.
     stream.on('error', () => {});
     this.#streams.set(id, stream);

@@ -19,7 +19,7 @@ export interface StreamCarrier {
 export class TunnelStream extends Duplex {
   readonly id: string;
   readonly #carrier: StreamCarrier;
-  #sent = 0;
+  #sent: number;
   #credit = firstCreditBytes;
   #onCredit: (() => void) | undefined;
   #received = 0;
@@ -31,10 +31,12 @@ export class TunnelStream extends Duplex {
   #cancelGap: (() => void) | undefined;
   #isReset = false;
 
-  constructor(id: string, carrier: StreamCarrier) {
+  /** `sent`: what somebody else wrote before, and the other side counts. */
+  constructor(id: string, carrier: StreamCarrier, sent = 0) {
     super({allowHalfOpen: true, readableHighWaterMark: 128 * 1024, writableHighWaterMark: 128 * 1024});
     this.id = id;
     this.#carrier = carrier;
+    this.#sent = sent;
   }
 
   receive(frame: Exclude<StreamFrame, {action: 'open'}>): void {

@@ -120,16 +120,3 @@ export class DirectRoad implements UpgradeRoad {
 }
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
-
-/** For clusters whose gateway refuses upgrades, until there is a way to their nodes that does without. */
-export class NoRoad implements UpgradeRoad {
-  async take(_request: IncomingMessage, socket: Socket): Promise<void> {
-    const message =
-      'exec, attach and port-forward cannot reach this cluster: its gateway takes no upgrades, and no agent has opened a tunnel';
-    const {status} = failure(501, 'NotImplemented', message);
-    const body = `${JSON.stringify(status)}\n`;
-    socket.end(
-      `HTTP/1.1 501 Not Implemented\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-    );
-  }
-}

@@ -7,7 +7,7 @@ import {clientClock, findWatchSocket, type WatchSocket} from '../connect.ts';
 import type {Credentials} from '../credentials.ts';
 import type {HttpConnection} from '../http-connection.ts';
 import {carryWatch, type Named, type State} from './carried-watch.ts';
-import {DirectRoad, forward, NoRoad, type UpgradeRoad} from './forward.ts';
+import {DirectRoad, forward, type UpgradeRoad} from './forward.ts';
 import {type WatchRequest, watchRequest} from './watch-request.ts';
 
 /** A server that could not be asked, or offered nothing, is asked again after this long. */
@@ -73,7 +73,9 @@ export class Upstream {
   /** A server whose WebSocket is elsewhere has a gateway in front that carries requests and nothing else. */
   async road(): Promise<UpgradeRoad> {
     const found = await this.socket();
-    return found?.elsewhere ? new NoRoad() : new DirectRoad(this.#credentials);
+    if (!found?.elsewhere) return new DirectRoad(this.#credentials);
+    const {TunnelRoad} = await import('./tunnel-road.ts');
+    return new TunnelRoad(found.url, this.#credentials, clientClock);
   }
 
   /** The state that a watch begins with, in the form that its events have. @throws StatusError */
