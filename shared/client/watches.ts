@@ -89,8 +89,11 @@ export class HttpWatches implements WatchSource {
   close(): void {}
 }
 
-const statusFor = (error: unknown): Status =>
-  error instanceof StatusError ? error.status : failure(503, 'ServiceUnavailable', (error as Error).message).status;
+function statusFor(error: unknown): Status {
+  if (error instanceof StatusError) return error.status;
+  const {code, message} = error as NodeJS.ErrnoException;
+  return failure(503, 'ServiceUnavailable', code === 'ECONNRESET' ? 'the watch broke off' : message).status;
+}
 
 async function* linesOf({body}: Reply): AsyncGenerator<string> {
   let rest: Uint8Array[] = [];
