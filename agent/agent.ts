@@ -126,7 +126,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       reach: async (service) => podApi?.service(service) ?? service,
     });
   const status: StatusSink = client
-    ? new StatusWriter(client, (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`))
+    ? new StatusWriter({client, clock, onError: (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`)})
     : noStatus;
   const prober = new Prober(runtime, {
     changed: (uid) => worker(uid)?.probesChanged(),
@@ -225,7 +225,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     deliver: (source, found) => manager.replace(source, found),
   });
   const sources: SourceName[] = [...(client ? (['api'] as const) : []), ...statics.names];
-  const mirrors = client && new ApiMirrors({client, node: name, nodeUid: () => registrar?.node?.metadata.uid, log});
+  const mirrors = client && new ApiMirrors({client, clock, node: name, nodeUid: () => registrar?.node?.metadata.uid, log});
   const manager = new PodManager({
     context,
     clock,

@@ -39,7 +39,7 @@ const perObjectBurst = 25;
 const perObjectPerSecond = 1 / 300;
 
 export interface RecorderOptions {
-  client: ApiClient;
+  client: Pick<ApiClient, 'request'>;
   clock: Clock;
   component: string;
   host: string;

@@ -1,4 +1,5 @@
 /** Each static pod has a mirror in the API, so that it is seen there: made where it is missing or of another pod, removed with its pod. */
+import type {Clock} from '../../shared/clock.ts';
 import {isReason} from '../../shared/errors.ts';
 import type {ApiClient} from '../api/client.ts';
 import type {Log} from '../pods/context.ts';
@@ -6,18 +7,25 @@ import type {Mirrors} from '../pods/manager.ts';
 import {annotation, type Pod} from '../pods/pod.ts';
 
 export interface MirrorOptions {
-  client: ApiClient;
+  client: Pick<ApiClient, 'request'>;
+  clock: Clock;
   node: string;
   nodeUid(): string | undefined;
   log: Log;
 }
 
 const retryMs = 3000;
+/** A watch tells of what was made much sooner. */
+const unheardMs = 10_000;
 
 export class ApiMirrors implements Mirrors {
   readonly #options: MirrorOptions;
   readonly #busy = new Set<string>();
-  #statics: readonly Pod[] = [];
+  /** Something was said of them while they were being seen to. */
+  readonly #missed = new Set<string>();
+  /** Made here, and not heard of yet. */
+  readonly #made = new Map<string, {mirror: Pod; until: number}>();
+  #statics: ReadonlyMap<string, Pod> = new Map();
   #mirrors: ReadonlyMap<string, Pod> = new Map();
 
   constructor(options: MirrorOptions) {
@@ -25,17 +33,17 @@ export class ApiMirrors implements Mirrors {
   }
 
   update(statics: readonly Pod[], mirrors: ReadonlyMap<string, Pod>): void {
-    this.#statics = statics;
+    this.#statics = new Map(statics.map((pod) => [keyOf(pod), pod]));
     this.#mirrors = mirrors;
-    const wanted = new Map(statics.map((pod) => [keyOf(pod), pod]));
-    for (const [key, pod] of wanted) this.#run(key, () => this.#ensure(pod, mirrors.get(key)));
-    for (const [key, mirror] of mirrors) if (!wanted.has(key)) this.#run(key, () => this.#remove(mirror));
+    for (const key of mirrors.keys()) this.#made.delete(key);
+    for (const key of new Set([...this.#statics.keys(), ...mirrors.keys()])) this.#look(key);
   }
 
-  #run(key: string, task: () => Promise<boolean>): void {
-    if (this.#busy.has(key)) return;
+  /** At one pod; at what is said of it meanwhile afterwards. */
+  #look(key: string): void {
+    if (this.#busy.has(key)) return void this.#missed.add(key);
     this.#busy.add(key);
-    task()
+    this.#see(key)
       .catch((error: Error) => {
         this.#options.log.warn(`mirror ${key}: ${error.message}`);
         return true;
@@ -43,27 +51,42 @@ export class ApiMirrors implements Mirrors {
       .then((again) => {
         const done = () => {
           this.#busy.delete(key);
-          if (again) this.update(this.#statics, this.#mirrors);
+          if (this.#missed.delete(key) || again) this.#look(key);
         };
-        if (again) setTimeout(done, retryMs).unref();
+        if (again) this.#options.clock.after(retryMs, done);
         else done();
       });
   }
 
   /** Whether to look again although nothing may be heard. */
-  async #ensure(pod: Pod, mirror: Pod | undefined): Promise<boolean> {
+  async #see(key: string): Promise<boolean> {
+    const pod = this.#statics.get(key);
+    const mirror = this.#mirrors.get(key) ?? this.#unheard(key);
+    if (!pod) {
+      if (mirror) await this.#remove(mirror);
+      return false;
+    }
     const hash = pod.metadata.annotations?.[annotation.hash];
     if (mirror && mirror.metadata.annotations?.[annotation.mirror] === hash && !mirror.metadata.deletionTimestamp) return false;
     if (mirror) {
       await this.#remove(mirror);
-      return false;
+      // Made anew when it is heard to be gone.
+      return this.#made.delete(key);
     }
-    const {client, node, nodeUid} = this.#options;
-    const {metadata, spec} = pod;
+    return this.#make(key, pod, hash);
+  }
+
+  #unheard(key: string): Pod | undefined {
+    const made = this.#made.get(key);
+    return made && made.until > this.#options.clock.now() ? made.mirror : undefined;
+  }
+
+  async #make(key: string, {metadata, spec}: Pod, hash: string | undefined): Promise<boolean> {
+    const {client, clock, node, nodeUid} = this.#options;
     const uid = nodeUid();
     if (!uid) return true;
     try {
-      await client.request('POST', `/api/v1/namespaces/${metadata.namespace}/pods`, {
+      const mirror = await client.request<Pod>('POST', `/api/v1/namespaces/${metadata.namespace}/pods`, {
         body: {
           kind: 'Pod',
           apiVersion: 'v1',
@@ -77,6 +100,7 @@ export class ApiMirrors implements Mirrors {
           spec,
         },
       });
+      if (!this.#mirrors.has(key)) this.#made.set(key, {mirror, until: clock.now() + unheardMs});
       return false;
     } catch (error) {
       if (isReason(error, 'AlreadyExists')) return true;

@@ -2,6 +2,7 @@
  * Statuses on their way to the API: the latest of each pod, one request at a time for each, as a patch of what differs. A status that only says
  * that the pod is being made waits a moment, because most pods run before it would arrive.
  */
+import type {Clock} from '../../shared/clock.ts';
 import {StatusError} from '../../shared/errors.ts';
 import type {ApiClient} from '../api/client.ts';
 import type {Pod, PodStatus} from '../pods/pod.ts';
@@ -21,36 +22,42 @@ interface Entry {
   confirmed: PodStatus | undefined;
   dirty: boolean;
   running: Promise<void> | undefined;
-  timer: NodeJS.Timeout | undefined;
+  /** Set while it is held back. */
+  cancel: (() => void) | undefined;
   retryMs: number;
+}
+
+export interface StatusWriterOptions {
+  client: Pick<ApiClient, 'request'>;
+  clock: Clock;
+  onError(pod: Pod, error: Error): void;
 }
 
 const holdMs = 400;
 const firstRetryMs = 500;
 const longestRetryMs = 10_000;
+const wrong = [400, 413, 422];
 
 export class StatusWriter implements StatusSink {
-  readonly #client: ApiClient;
-  readonly #onError: (pod: Pod, error: Error) => void;
+  readonly #options: StatusWriterOptions;
   readonly #entries = new Map<string, Entry>();
 
-  constructor(client: ApiClient, onError: (pod: Pod, error: Error) => void) {
-    this.#client = client;
-    this.#onError = onError;
+  constructor(options: StatusWriterOptions) {
+    this.#options = options;
   }
 
   write(pod: Pod, status: PodStatus, eager: boolean): void {
     const {uid} = pod.metadata;
     let entry = this.#entries.get(uid);
     if (!entry) {
-      entry = {pod, status, confirmed: pod.status, dirty: false, running: undefined, timer: undefined, retryMs: firstRetryMs};
+      entry = {pod, status, confirmed: pod.status, dirty: false, running: undefined, cancel: undefined, retryMs: firstRetryMs};
       this.#entries.set(uid, entry);
     }
     Object.assign(entry, {pod, status});
     entry.dirty = patchOf(entry.confirmed, status) !== undefined;
     if (!entry.dirty || entry.running) return;
     if (eager) this.#send(entry);
-    else entry.timer ??= setTimeout(() => this.#send(entry), holdMs);
+    else entry.cancel ??= this.#options.clock.after(holdMs, () => this.#send(entry));
   }
 
   async settled(uid: string): Promise<void> {
@@ -64,19 +71,20 @@ export class StatusWriter implements StatusSink {
 
   forget(uid: string): void {
     const entry = this.#entries.get(uid);
-    clearTimeout(entry?.timer);
+    entry?.cancel?.();
     this.#entries.delete(uid);
   }
 
   #send(entry: Entry): void {
-    clearTimeout(entry.timer);
-    entry.timer = undefined;
+    entry.cancel?.();
+    entry.cancel = undefined;
     entry.running ??= this.#work(entry).finally(() => {
       entry.running = undefined;
     });
   }
 
   async #work(entry: Entry): Promise<void> {
+    const {client, clock, onError} = this.#options;
     while (entry.dirty) {
       const {pod, status} = entry;
       const {name, namespace, uid} = pod.metadata;
@@ -84,7 +92,7 @@ export class StatusWriter implements StatusSink {
       entry.dirty = false;
       if (!patch) return;
       try {
-        const answer = await this.#client.request<Pod>('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, {
+        const answer = await client.request<Pod>('PATCH', `/api/v1/namespaces/${namespace}/pods/${name}/status`, {
           body: {metadata: {uid}, status: patch},
           contentType: 'application/strategic-merge-patch+json',
           priority: status.phase === 'Pending' ? 'low' : 'high',
@@ -94,12 +102,15 @@ export class StatusWriter implements StatusSink {
         entry.dirty = patchOf(status, entry.status) !== undefined;
         entry.confirmed = merged(status, answer.status);
       } catch (error) {
+        const code = error instanceof StatusError ? error.status.code : 0;
         // Gone, or another of the same name: nobody wants to know any more.
-        if (error instanceof StatusError && (error.status.code === 404 || error.status.code === 409)) return;
-        this.#onError(pod, error as Error);
+        if (code === 404 || code === 409) return;
+        onError(pod, error as Error);
         if (!this.#entries.has(uid)) return;
+        // What the API finds wrong it would find wrong again: until something else is to be said.
+        if (wrong.includes(code) && patchOf(status, entry.status) === undefined) return;
         entry.dirty = true;
-        await new Promise((resolve) => setTimeout(resolve, entry.retryMs));
+        await new Promise<void>((resolve) => void clock.after(entry.retryMs, resolve));
         entry.retryMs = Math.min(entry.retryMs * 2, longestRetryMs);
       }
     }
