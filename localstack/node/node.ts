@@ -146,11 +146,12 @@ export class LocalNode {
     }
   }
 
-  /** The kubelet's own fields: what would only be a deprecated flag. With such a file the agent lets in whom the API knows and allows. */
+  /** The kubelet's own fields: what would only be a deprecated flag. The API server comes through the tunnel: no port has to be open. */
   async #configuration(): Promise<object> {
     return {
       kind: 'NodeAgentConfiguration',
       apiVersion: 'nodeagent.config.k8s.io/v1beta1',
+      address: '127.0.0.1',
       port: await freePort(),
       podAPIPort: 0,
       readOnlyPort: 0,
