@@ -33,9 +33,11 @@ interface LambdaGlobal {
 const answerMs = 500;
 /** Lambda takes ten seconds before the first request for a failure; what is not open by then opens with it. */
 const openingMs = 8_000;
-/** A watch ends this long before its invocation would: its last bookmark and the end of the stream still have to leave. */
+/** A stream ends this long before its invocation would: its last bookmark and its end still have to leave. */
 const farewellMs = 10_000;
 const longestMs = 900_000;
+/** A write is decided this long before a buffered invocation is cut: the answer is the one that tells what became of it. */
+const decidedMs = 1_000;
 
 /** The global that Lambda's runtime makes. The SDK makes one of the same name wherever it is loaded, without what streams. */
 function runtime(): LambdaGlobal | undefined {
@@ -63,7 +65,7 @@ export async function rest(name: FunctionName, parts: PartsOf, {more, over}: Res
     .handler(async (event: unknown, context: Invocation) => {
       const request = requestOf(event, cluster.environment());
       const remainingMs = context.getRemainingTimeInMillis?.();
-      if (streams && remainingMs !== undefined) request.deadline = doors.clock.now() + Math.max(remainingMs - farewellMs, 0);
+      if (remainingMs !== undefined) request.deadline = doors.clock.now() + Math.max(remainingMs - (streams ? farewellMs : decidedMs), 0);
       const {handle} = await cluster.open();
       const response = await handle(request);
       return worthCompressing(response, request.headers['accept-encoding']) ? compressed(response) : response;

@@ -6,6 +6,8 @@ import {failure, StatusError} from '../errors.ts';
 import {json, RequestingClient} from './requests.ts';
 
 export class LocalClient extends RequestingClient {
+  /** Of the requests from now on, where who makes them comes to an end; ms since the epoch. */
+  deadline: number | undefined;
   readonly #api: Pick<Api, 'handle'>;
   readonly #user: UserInfo;
   readonly #userAgent: string;
@@ -30,6 +32,7 @@ export class LocalClient extends RequestingClient {
       query: Object.entries(query),
       headers: {accept: json, 'user-agent': this.#userAgent, ...(body !== undefined && {'content-type': contentType})},
       user: this.#user,
+      ...(this.deadline !== undefined && {deadline: this.deadline}),
       ...(body !== undefined && {body: Buffer.from(JSON.stringify(body))}),
     });
     const bytes = response.body instanceof Uint8Array ? response.body : new Uint8Array(0);

@@ -29,7 +29,10 @@ export interface ApiRequest {
   signal?: AbortSignal;
   /** An in-process caller wants a watch as its feed instead of a stream; nothing on the wire can set this. */
   asFeed?: true;
-  /** A watch has ended by itself before this, ms since the epoch: the adapter cannot carry it any longer. */
+  /**
+   * Nobody hears of what happens after this, ms since the epoch: the adapter cannot carry it any longer. A watch has ended by itself
+   * before it, and a write is either made, given up or told to be unknown.
+   */
   deadline?: number;
   /** The adapter can give the connection away: the client asked for another protocol on it, by its headers. */
   upgrade?: true;

@@ -2,6 +2,7 @@
  * A request over a store that other processes write as well: it begins with what decides it brought up to date, in the round trip that
  * reads its object, and begins again when that changes before its write. Engines that own their data need none of it.
  */
+import type {ApiRequest} from '../http/messages.ts';
 import type {RequestInfo} from '../http/request-info.ts';
 import {isStoreError, type Session, type Store} from '../storage/contract.ts';
 import type {Machine} from './context.ts';
@@ -20,13 +21,14 @@ type Begin = NonNullable<Store['begin']>;
 export async function inSession<T>(
   machine: Machine,
   begin: Begin,
-  {info, resource}: {info: RequestInfo; resource: Resource | undefined},
+  {info, resource, request}: {info: RequestInfo; resource: Resource | undefined; request?: Pick<ApiRequest, 'deadline'>},
   work: (machine: Machine) => Promise<T>,
 ): Promise<T> {
   const ahead = aheadOf(info, resource);
+  const bounds = request?.deadline === undefined ? {} : {deadline: request.deadline};
   let optimistic = info.verb === 'create' && info.subresource === '' && resource?.virtual !== true && info.isResourceRequest;
   for (let beginning = 1; ; beginning++) {
-    const session = await begin.call(machine.store, {...(ahead && !optimistic && {ahead}), optimistic});
+    const session = await begin.call(machine.store, {...(ahead && !optimistic && {ahead}), optimistic, ...bounds});
     // After a long sleep the store may have told a cache that history is gone: until it has listed anew, what it holds decides nothing.
     await machine.caches.behind();
     try {

@@ -60,7 +60,10 @@ export interface Write {
    * ConfigurationMoved, nothing written.
    */
   guard?(): Promise<boolean>;
-  /** Gives up, with Unavailable, when nothing was attempted by then. ms since the epoch. */
+  /**
+   * Gives up, with Unavailable, when nothing was attempted by then. ms since the epoch. An engine over a service does nothing any more after
+   * it, and begins to wind up before: it answers OutcomeUnknown where too little time is left to find out.
+   */
   deadline?: number;
 }
 
@@ -151,8 +154,9 @@ export interface Store {
    * without a key, its first scan's or head's question for the state of the type's log.
    * `optimistic` costs nothing here: the check comes with the first append, between its reservation and its commit, or with `confirm`,
    * and says ConfigurationMoved when anything has changed since `begin`; the subscribers know by then, and the caller begins again.
+   * `deadline`: of all its writes, and of reading its objects; nobody waits for it after that. ms since the epoch.
    */
-  begin?(options: {ahead?: {type: string; key?: string}; optimistic?: boolean}): Promise<Session>;
+  begin?(options: {ahead?: {type: string; key?: string}; optimistic?: boolean; deadline?: number}): Promise<Session>;
   close(): Promise<void>;
 }
 

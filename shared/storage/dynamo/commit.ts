@@ -22,6 +22,8 @@ const lastWordMs = 60_000;
 /** Of it, what a writer spends on finding out, and on leaving no hole behind. */
 const askingMs = 5_000;
 const givingUpMs = 2_000;
+/** Of a write with a deadline of its own, what is left at its end for finding out and giving up. */
+const windingUpMs = 2_000;
 /** Beginning again, because the slot was filled by who could not wait, ends then. */
 const overtakenMs = 20_000;
 /** Commits under way at once; the others wait before they reserve, so that no slot waits for its turn. */
@@ -46,6 +48,16 @@ export type Check = (sequence: Sequence) => Promise<void>;
 interface Guess {
   revision: Revision;
   image: Uint8Array;
+}
+
+/** Until when what. */
+interface Limits {
+  /** The transaction may be sent. */
+  commit: Deadline;
+  /** The slot may be touched. */
+  slot: Deadline;
+  /** Somebody waits for the answer. */
+  answer: Deadline;
 }
 
 type Refresh = (group: string, deadline: Deadline) => Promise<void>;
@@ -81,7 +93,8 @@ export class Commits {
   async write(write: Write, previous: Known | undefined, check?: Check): Promise<Committed> {
     assertFits(write);
     const {patience} = this.#place;
-    if (write.deadline !== undefined && write.deadline <= patience.clock.now())
+    const last = lastAttempt(write);
+    if (last !== undefined && last <= patience.clock.now())
       throw new StoreError('Unavailable', 'the deadline passed before the write was attempted');
     // What cannot be encoded, or is too large, is known before anything is reserved. With some luck it is the image already.
     const guess = (this.#last.get(groupOf(write.type)) ?? 0) + 1;
@@ -90,7 +103,7 @@ export class Commits {
     if (this.#underWay >= maxCommits) await new Promise<void>((resolve) => this.#waiting.push(resolve));
     else this.#underWay++;
     try {
-      const until = patience.by(write.deadline, overtakenMs);
+      const until = patience.by(lastAttempt(write), overtakenMs);
       do {
         const committed = await this.#attempt(write, guessed, previous, check);
         if (committed) return committed;
@@ -108,8 +121,10 @@ export class Commits {
     const {patience} = this.#place;
     const group = groupOf(write.type);
     // From before the request is sent: the slot may be handed out at once, and its answer be late.
-    const deadline = patience.by(write.deadline, reservationMs);
-    const lastWord = patience.in(lastWordMs);
+    const deadline = patience.by(lastAttempt(write), reservationMs);
+    const slot = patience.in(lastWordMs);
+    const answer = patience.by(write.deadline, Number.POSITIVE_INFINITY);
+    const limits: Limits = {commit: deadline, slot: patience.earlier(slot, answer), answer};
     const began = patience.elapsed();
     const sequence = await this.#sequencer.reserve(group, staleMsOf(this.#place), deadline);
     if (!sequence) {
@@ -124,30 +139,30 @@ export class Commits {
     try {
       await check?.(sequence);
       const made = await this.#transaction(write, revision, guessed, previous, group, deadline);
-      outcome = await this.#send(made.request, made.record, group, deadline, lastWord);
+      outcome = await this.#send(made.request, made.record, group, limits);
       if (outcome.kind === 'done') {
         written = patience.elapsed() - began;
         return {group, stored: made.stored, change: made.change, record: made.record, sequence};
       }
     } catch (error) {
       // Nothing of this revision will be written any more, unless nobody can say.
-      if (!(error instanceof StoreError && error.code === 'OutcomeUnknown')) await this.#giveUp(group, revision, lastWord);
+      if (!(error instanceof StoreError && error.code === 'OutcomeUnknown')) await this.#giveUp(group, revision, limits);
       throw error;
     } finally {
       this.#log.done(group, revision, written);
     }
     if (outcome.kind === 'overtaken') return undefined;
-    await this.#giveUp(group, revision, lastWord);
+    await this.#giveUp(group, revision, limits);
     const refusal = await this.#refusal(write, outcome.current, revision, deadline);
     if (refusal) throw refusal;
     return undefined;
   }
 
   /** Fills our own slot, so that nobody has to wait for it. Who needs it fills it as well. */
-  async #giveUp(group: string, revision: Revision, lastWord: Deadline): Promise<void> {
+  async #giveUp(group: string, revision: Revision, {slot}: Limits): Promise<void> {
     this.#log.done(group, revision);
     const {patience} = this.#place;
-    await this.#log.fill(group, revision, patience.earlier(lastWord, patience.in(givingUpMs))).catch(() => undefined);
+    await this.#log.fill(group, revision, patience.earlier(slot, patience.in(givingUpMs))).catch(() => undefined);
   }
 
   async #transaction(write: Write, revision: Revision, guessed: Guess, previous: Known | undefined, group: string, deadline: Deadline) {
@@ -196,37 +211,50 @@ export class Commits {
     return {request, record, stored, change};
   }
 
-  async #send(
+  async #send(request: TransactWriteItemsCommandInput, record: ChangeRecord, group: string, limits: Limits): Promise<Outcome> {
+    const {clock} = this.#place.patience;
+    // What is under way at the deadline of who waits would leave no time to find out what came of it.
+    const late = new AbortController();
+    const isBound = Number.isFinite(limits.answer.wall);
+    const cancel = isBound ? clock.after(limits.commit.wall - clock.now(), () => late.abort()) : undefined;
+    try {
+      return await this.#tryToSend(request, record, group, limits, late.signal);
+    } finally {
+      cancel?.();
+    }
+  }
+
+  async #tryToSend(
     request: TransactWriteItemsCommandInput,
     record: ChangeRecord,
     group: string,
-    deadline: Deadline,
-    lastWord: Deadline,
+    limits: Limits,
+    late: AbortSignal,
   ): Promise<Outcome> {
     const {calls, patience} = this.#place;
     /** An earlier try may have happened. */
     let lost = false;
     for (let tries = 0; ; tries++) {
-      if (patience.passed(deadline)) return this.#ask(record, group, lastWord, lost, undefined);
+      if (patience.passed(limits.commit)) return this.#ask(record, group, limits, lost, undefined);
       try {
         await patience.once(() => {
           // After waiting for its turn as well: this is the last moment before it leaves.
-          if (patience.passed(deadline)) throw new PastDeadline();
-          return calls.transactWriteItems(request);
+          if (patience.passed(limits.commit)) throw new PastDeadline();
+          return calls.transactWriteItems(request, late);
         });
         return {kind: 'done'};
       } catch (error) {
         if (error instanceof PastDeadline) continue;
         const outcome = judged(error, record.attempt);
-        if (outcome?.kind === 'done') return this.#recognised(record);
+        if (outcome?.kind === 'done') return this.#recognised(record, limits);
         if (outcome && (outcome.kind !== 'refused' || !lost)) return outcome;
         // The object may be what an earlier try of ours made it, or what others made of that.
-        if (outcome) return this.#ask(record, group, lastWord, lost, outcome);
+        if (outcome) return this.#ask(record, group, limits, lost, outcome);
         const failure = failureOf(error);
         if (failure === 'lost') lost = true;
         if (failure === 'final') {
           if (!lost) throw unavailable(error);
-          return this.#ask(record, group, lastWord, lost, undefined);
+          return this.#ask(record, group, limits, lost, undefined);
         }
       }
       await patience.pause(tries);
@@ -234,13 +262,14 @@ export class Commits {
   }
 
   /** Whether it happened, from its slot. An empty one is filled, and then it never will. */
-  async #ask(record: ChangeRecord, group: string, lastWord: Deadline, lost: boolean, refused: Outcome | undefined): Promise<Outcome> {
+  async #ask(record: ChangeRecord, group: string, limits: Limits, lost: boolean, refused: Outcome | undefined): Promise<Outcome> {
     const {patience} = this.#place;
     let found: SlotRecord | undefined;
     try {
-      found = patience.passed(lastWord)
-        ? await this.#log.get(group, record.revision, patience.in(askingMs))
-        : await this.#log.fill(group, record.revision, patience.earlier(lastWord, patience.in(askingMs)));
+      const asking = patience.earlier(limits.answer, patience.in(askingMs));
+      found = patience.passed(limits.slot)
+        ? await this.#log.get(group, record.revision, asking)
+        : await this.#log.fill(group, record.revision, patience.earlier(limits.slot, asking));
     } catch (cause) {
       if (!lost) throw new StoreError('Unavailable', 'the write was not made in time', {cause});
       throw new StoreError('OutcomeUnknown', 'the database does not say whether the write was made', {cause});
@@ -248,15 +277,16 @@ export class Commits {
     // Whatever was in it may have been swept.
     if (!found && lost) throw new StoreError('OutcomeUnknown', 'nobody can say any more whether the write was made');
     if (!found) throw new StoreError('Unavailable', 'the write was not made in time');
-    if (found.attempt === record.attempt) return this.#recognised(record);
+    if (found.attempt === record.attempt) return this.#recognised(record, limits);
     if (refused) return refused;
     throw new StoreError('Unavailable', 'the write was not made in time');
   }
 
   /** Its slot shows that it was made; the object may not yet, and whoever reads it after our answer must see it. */
-  async #recognised(record: ChangeRecord): Promise<Outcome> {
+  async #recognised(record: ChangeRecord, {answer}: Limits): Promise<Outcome> {
     try {
-      await this.#log.settled([record], this.#place.patience.in(askingMs));
+      const {patience} = this.#place;
+      await this.#log.settled([record], patience.earlier(answer, patience.in(askingMs)));
     } catch (cause) {
       throw new StoreError('OutcomeUnknown', 'the write was made, and the database does not show it yet', {cause});
     }
@@ -278,6 +308,8 @@ export class Commits {
         });
   }
 }
+
+const lastAttempt = ({deadline}: Write): number | undefined => (deadline === undefined ? undefined : deadline - windingUpMs);
 
 class PastDeadline extends Error {}
 

@@ -99,10 +99,10 @@ export class Engine implements Store {
     }
   }
 
-  async read(type: string, key: string): Promise<Stored | undefined> {
+  async read(type: string, key: string, until?: number): Promise<Stored | undefined> {
     this.#assertOpen();
     const {calls, tables, patience} = this.#place;
-    const deadline = patience.in(readDeadlineMs);
+    const deadline = patience.by(until, readDeadlineMs);
     const request = {TableName: tables.objects, Key: this.#objectKey(type, key), ConsistentRead: true};
     const {Item: item} = await patience.repeat(deadline, () => calls.getItem(request));
     return this.#noted(type, item);
@@ -199,13 +199,14 @@ export class Engine implements Store {
     return copyToMemory(this, await this.#meta.types(this.#place.patience.in(readDeadlineMs)), this.#place.patience.clock);
   }
 
-  async begin({ahead, optimistic}: {ahead?: {type: string; key?: string}; optimistic?: boolean} = {}): Promise<Session> {
+  async begin(options: {ahead?: {type: string; key?: string}; optimistic?: boolean; deadline?: number} = {}): Promise<Session> {
+    const {ahead, optimistic} = options;
     this.#assertOpen();
     const feed = this.#feedOf(epoch);
     // Who is still catching up decides by less than what is known.
-    if (optimistic && feed.through !== undefined) return new EngineSession(this, {}, Math.min(feed.through, feed.told()));
+    if (optimistic && feed.through !== undefined) return new EngineSession(this, {}, Math.min(feed.through, feed.told()), options.deadline);
     const {patience, tables} = this.#place;
-    const deadline = patience.in(readDeadlineMs);
+    const deadline = patience.by(options.deadline, readDeadlineMs);
     const epochKey = this.#sequencer.key(epoch);
     const group = ahead && groupOf(ahead.type);
     const aheadKey =
@@ -218,13 +219,13 @@ export class Engine implements Store {
     const item = aheadKey && found.get(idOf(aheadKey));
     if (ahead?.key !== undefined) read.object = {type: ahead.type, key: ahead.key, stored: await this.#noted(ahead.type, item)};
     else if (ahead) read.sequence = {group: group!, type: ahead.type, state: this.#sequencer.from(item)};
-    return new EngineSession(this, read, optimistic ? sequence.last : undefined);
+    return new EngineSession(this, read, optimistic ? sequence.last : undefined, options.deadline);
   }
 
   /** @throws StoreError ConfigurationMoved */
-  async confirm(believed: Revision): Promise<void> {
+  async confirm(believed: Revision, until?: number): Promise<void> {
     this.#assertOpen();
-    await this.#look(believed, undefined);
+    await this.#look(believed, undefined, until);
   }
 
   /**
@@ -272,12 +273,12 @@ export class Engine implements Store {
 
   async #append(write: Write, believed: Revision | undefined, looked: () => void): Promise<Stored> {
     const previous = await this.#previous(write);
-    await this.#meta.add(write.type, this.#place.patience.in(readDeadlineMs));
+    await this.#meta.add(write.type, this.#place.patience.by(write.deadline, readDeadlineMs));
     const {guard} = write;
     const check: Check = async (sequence) => {
       if (believed === undefined && !guard) return;
       // Our own reservation is the epoch's last revision, when the write is one of configuration.
-      await this.#look(believed, groupOf(write.type) === epoch ? sequence.last - 1 : undefined);
+      await this.#look(believed, groupOf(write.type) === epoch ? sequence.last - 1 : undefined, write.deadline);
       looked();
       if (guard && !(await guard())) throw moved();
     };
@@ -297,7 +298,7 @@ export class Engine implements Store {
     if (expected === 'absent' && operation === 'put') return undefined;
     const known = expected === 'absent' ? undefined : (this.#known.get(type, key, expected) ?? this.#lists.known(type, key, expected));
     if (known) return known;
-    const current = await this.read(type, key);
+    const current = await this.read(type, key, rest.deadline);
     if (!current) throw new StoreError('NotFound', `${type} ${key} does not exist`);
     if (expected === 'absent') throw new StoreError('Exists', `${type} ${key} exists`, {current});
     const found = this.#known.get(type, key, expected);
@@ -306,9 +307,9 @@ export class Engine implements Store {
   }
 
   /** Reads the epoch, and brings its subscribers up to date. */
-  async #look(believed: Revision | undefined, known: Revision | undefined): Promise<void> {
+  async #look(believed: Revision | undefined, known: Revision | undefined, until?: number): Promise<void> {
     const feed = this.#feedOf(epoch);
-    const last = known ?? (await this.#sequencer.read(epoch, this.#place.patience.in(readDeadlineMs))).last;
+    const last = known ?? (await this.#sequencer.read(epoch, this.#place.patience.by(until, readDeadlineMs))).last;
     await feed.reach(last);
     // By changes, not by revisions: one that was given up decides nothing, or those who give up would make each other begin again.
     if (believed !== undefined && feed.changed > believed) throw moved();

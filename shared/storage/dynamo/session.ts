@@ -17,16 +17,19 @@ export class EngineSession implements Session {
   #ahead: Ahead;
   /** The epoch that an optimistic session believes in, until it has looked. */
   #believed: Revision | undefined;
+  readonly #deadline: number | undefined;
 
-  constructor(engine: Engine, ahead: Ahead, believed: Revision | undefined) {
+  constructor(engine: Engine, ahead: Ahead, believed: Revision | undefined, deadline: number | undefined) {
     this.#engine = engine;
     this.#ahead = ahead;
     this.#believed = believed;
+    this.#deadline = deadline;
   }
 
   append(write: Write): Promise<Stored> {
     this.#ahead = {};
-    return this.#engine.appendIn(write, this.#believed, () => {
+    const deadline = earlier(write.deadline, this.#deadline);
+    return this.#engine.appendIn({...write, ...(deadline !== undefined && {deadline})}, this.#believed, () => {
       this.#believed = undefined;
     });
   }
@@ -34,12 +37,12 @@ export class EngineSession implements Session {
   async confirm(): Promise<void> {
     const believed = this.#believed;
     this.#believed = undefined;
-    if (believed !== undefined) await this.#engine.confirm(believed);
+    if (believed !== undefined) await this.#engine.confirm(believed, this.#deadline);
   }
 
   async read(type: string, key: string): Promise<Stored | undefined> {
     const {object} = this.#ahead;
-    if (object?.type !== type || object.key !== key) return this.#engine.read(type, key);
+    if (object?.type !== type || object.key !== key) return this.#engine.read(type, key, this.#deadline);
     this.#ahead = {};
     return object.stored;
   }
@@ -90,3 +93,6 @@ export class EngineSession implements Session {
     return sequence.state;
   }
 }
+
+const earlier = (one: number | undefined, other: number | undefined): number | undefined =>
+  one === undefined || other === undefined ? (one ?? other) : Math.min(one, other);
