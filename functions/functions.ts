@@ -124,7 +124,7 @@ export const functions = {
     streams: false,
     memoryMb: 512,
     timeoutSeconds: 300,
-    environment: [...api, ...ranges],
+    environment: [...api, ...ranges, 'CLUSTERLESS_CONNECTIONS_TABLE'],
     parameters: ['service-account-key', 'ca'],
   },
   /** By the clock: retention, what a lost doorbell left behind, repair of addresses. */
@@ -134,7 +134,7 @@ export const functions = {
     streams: false,
     memoryMb: 512,
     timeoutSeconds: 300,
-    environment: [...api, ...ranges],
+    environment: [...api, ...ranges, 'CLUSTERLESS_CONNECTIONS_TABLE'],
     parameters: ['service-account-key', 'ca'],
   },
   /** A custom resource of the template: makes the keys that are not there, then writes what every cluster starts with. */

@@ -2,12 +2,13 @@
  * By the clock: what a ring that was lost left undone, Events that have had their hour, history that is older than is served, claims of
  * addresses without a service. Cut off, it goes on with the next run.
  */
+import {repairIndex} from '../shared/controllers/garbage/repair.ts';
 import {Retention} from '../shared/controllers/retention.ts';
 import {ServiceRepair} from '../shared/controllers/service-repair.ts';
-import {RungControllers} from './kit/controllers.ts';
+import {ownerIndex, RungControllers} from './kit/controllers.ts';
 import type {Invocation} from './kit/rest.ts';
 
-const controllers = RungControllers.of('maintenance');
+const controllers = RungControllers.of('maintenance', {followsAll: true});
 let repair: ServiceRepair | undefined;
 
 /** What a server's own engine does by itself, one over shared tables when it is told to. */
@@ -32,5 +33,6 @@ export const handler = async (_event: unknown, context: Invocation = {}): Promis
   repair ??= new ServiceRepair({allocator, caches, clock, log});
   await repair.run();
   await (store as Maintained).maintain?.(sweepMs);
+  await repairIndex(await ownerIndex(), rung.garbage!.ties(), client, catalogue);
   return {settled};
 };

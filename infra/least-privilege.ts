@@ -157,6 +157,11 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
     why: 'who is rung while another sends looks now and then whether that one is done',
   },
   {
+    actions: ['dynamodb:PutItem'],
+    only: ({function: name, resource, kind}) => name === 'maintenance' && resource === 'connections' && kind === 'd',
+    why: 'who depends on whom is put right where a ring was lost',
+  },
+  {
     actions: ['execute-api:ManageConnections'],
     only: ({resource}) => resource.startsWith('DELETE'),
     why: 'a connection is closed that takes nothing, or whose credential has expired',

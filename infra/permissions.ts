@@ -17,8 +17,11 @@ export interface TableGrant {
   kinds?: readonly Kind[];
 }
 
-/** object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts), node (tunnels.ts), stream (streams.ts) */
-export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f' | 'n' | 'x';
+/**
+ * object, sequencer, chunk, meta; log; connection, topic, feed (functions/kit/connections.ts), node (tunnels.ts), stream (streams.ts),
+ * dependents (owner-index.ts)
+ */
+export type Kind = 'o' | 's' | 'c' | 'm' | 'l' | 'k' | 't' | 'f' | 'n' | 'x' | 'd';
 
 export interface Grants {
   tables: readonly TableGrant[];
@@ -117,7 +120,7 @@ export const grants: Record<FunctionName, Grants> = {
     ],
     connections: ['POST', 'DELETE'],
   },
-  controllers: {tables: writes},
-  maintenance: {tables: sweeps},
+  controllers: {tables: [...writes, onConnections(['d'], 'BatchGetItem', 'PutItem', 'Query')]},
+  maintenance: {tables: [...sweeps, onConnections(['d'], 'PutItem', 'Query')]},
   bootstrap: {tables: writes, writesParameters: ['service-account-key', 'static-tokens', 'client-ca', 'client-ca-key']},
 };

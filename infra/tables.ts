@@ -9,7 +9,7 @@ export class Tables extends Construct {
   readonly objects: TableV2;
   /** The change log. Records behind the history expire; the stream is a doorbell. */
   readonly log: TableV2;
-  /** WebSocket connections and what they subscribed to. */
+  /** What can be made again: WebSocket connections with what they subscribed to, and who depends on whom. */
   readonly connections: TableV2;
 
   constructor(scope: Construct, id: string, {tablePrefix, retain}: Pick<Settings, 'tablePrefix' | 'retain'>) {

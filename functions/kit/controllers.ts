@@ -5,6 +5,8 @@
 import {AggregationController} from '../../shared/controllers/bootstrap/aggregation.ts';
 import {NamespaceContent} from '../../shared/controllers/bootstrap/namespace-content.ts';
 import {FlowSchemaController} from '../../shared/controllers/flow-schemas.ts';
+import type {OwnerIndex} from '../../shared/controllers/garbage/owner-index.ts';
+import {type Noted, RungCollector} from '../../shared/controllers/garbage/rung.ts';
 import {GarbageCollector} from '../../shared/controllers/garbage-collector.ts';
 import {NamespaceController} from '../../shared/controllers/namespaces.ts';
 import {creating} from '../../shared/registry/served/create.ts';
@@ -17,9 +19,19 @@ import {writing} from '../../shared/registry/served/writing.ts';
 import {isConfiguration} from '../../shared/storage/configuration.ts';
 import type {FunctionName} from '../functions.ts';
 import {type Cluster, clusterOf} from './cluster.ts';
+import {doors} from './doors.ts';
+import {readEnvironment} from './environment.ts';
+import {DynamoOwnerIndex} from './owner-index.ts';
 import {Placing} from './placing.ts';
 import type {Invocation} from './rest.ts';
 import {amazonRoots} from './roots.ts';
+
+/** Who depends on whom, without opening anything else. */
+export async function ownerIndex(): Promise<OwnerIndex> {
+  const {cluster, connectionsTable: table} = readEnvironment(doors.variables);
+  if (table === undefined) throw new Error('the environment variable CLUSTERLESS_CONNECTIONS_TABLE is not set');
+  return new DynamoOwnerIndex({calls: await doors.calls(), table, cluster, now: () => doors.clock.now()});
+}
 
 /** What controllers ask of the API. */
 export const controllerParts = () => ({
@@ -34,14 +46,19 @@ interface Controller {
 
 /** For the answer, and for what is under way. */
 const farewellMs = 15_000;
+/** What is still being written then is decided by this long before the end. */
+const decidedMs = 1_000;
 
 export class RungControllers {
   readonly cluster: Cluster;
+  /** Of who follows everything. */
+  readonly garbage: GarbageCollector | undefined;
+  readonly #rung: RungCollector;
   readonly #namespaces: NamespaceController;
   readonly #controllers: Controller[];
   readonly #placing: Placing;
 
-  private constructor(cluster: Cluster) {
+  private constructor(cluster: Cluster, index: OwnerIndex, followsAll: boolean) {
     const {client, assembly, options} = cluster;
     const {store, catalogue, caches, creators, clock} = assembly.machine;
     const common = {client, catalogue, caches, creators, clock, log: assembly.log, caCertificate: options.caCertificate ?? amazonRoots()};
@@ -53,15 +70,19 @@ export class RungControllers {
       new AggregationController(common),
       new FlowSchemaController(common),
       this.#namespaces,
-      new GarbageCollector({...common, store}),
     ];
+    this.#rung = new RungCollector({client, catalogue, store, index});
+    if (!followsAll) return;
+    this.garbage = new GarbageCollector({...common, store});
+    this.#controllers.push(this.garbage);
   }
 
-  static of(name: FunctionName): () => Promise<RungControllers> {
+  /** `followsAll`: it sees what depends on whom by reading everything, as maintenance does; who is rung is told. */
+  static of(name: FunctionName, {followsAll}: {followsAll: boolean}): () => Promise<RungControllers> {
     const cluster = clusterOf(name, controllerParts);
     let opened: Promise<RungControllers> | undefined;
     const open = async (): Promise<RungControllers> => {
-      const made = new RungControllers(await cluster.open());
+      const made = new RungControllers(await cluster.open(), await ownerIndex(), followsAll);
       for (const controller of made.#controllers) await controller.start();
       return made;
     };
@@ -74,15 +95,17 @@ export class RungControllers {
     };
   }
 
-  /** Does what the changes of these types ask for. False when the invocation ended first: then it is to be rung again. */
-  async react(types: readonly string[], {getRemainingTimeInMillis}: Invocation): Promise<boolean> {
-    const {store, clock} = this.cluster.assembly.machine;
+  /** Does what the changes of these types ask for, and what was noted of them. False when the invocation ended first: then it is to be rung again. */
+  async react(types: readonly string[], {getRemainingTimeInMillis}: Invocation, noted?: Noted): Promise<boolean> {
+    const {assembly, client} = this.cluster;
+    const {store, clock} = assembly.machine;
     // The question for the head of a type brings what is followed of it up to date.
     await store.begin?.({});
     for (const type of types) if (!isConfiguration(type)) await store.head(type);
     await this.#namespaces.lookAgain();
     const abort = new AbortController();
     const remainingMs = getRemainingTimeInMillis?.();
+    client.deadline = remainingMs === undefined ? undefined : clock.now() + remainingMs - decidedMs;
     const cancel = remainingMs === undefined ? () => {} : clock.after(Math.max(0, remainingMs - farewellMs), () => abort.abort());
     try {
       // What one has done may give another something to do, once it has been heard of.
@@ -92,6 +115,7 @@ export class RungControllers {
         for (const controller of this.#controllers) settled.push(await controller.settled(abort.signal));
       }
       if (types.some(Placing.isRungBy)) settled.push(await this.#placing.react(abort.signal));
+      if (noted) settled.push(await this.#rung.collect(noted, abort.signal));
       return !settled.includes(false);
     } finally {
       cancel();

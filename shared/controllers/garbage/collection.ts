@@ -73,7 +73,7 @@ export class Collection {
     const known = this.#graph.known(owner.uid);
     // The uid alone does not make an owner: it must be of the kind and name that are said, in the dependent's namespace or in none.
     if (known?.type === meant.type && known.name === owner.name && known.namespace === meant.namespace) return stateOf(known);
-    const id = `${meant.type} ${meant.namespace ?? ''} ${owner.name} ${owner.uid}`;
+    const id = stateId({...meant, name: owner.name, uid: owner.uid});
     const asked = this.#states?.get(id);
     if (asked) return asked;
     const found = await this.read(meant.type, owner.name, meant.namespace);
@@ -180,6 +180,10 @@ export class Collection {
     return {groupVersion: groupVersion(resource), resource: resource.resource, namespace};
   }
 }
+
+/** Under which an owner's state is remembered. */
+export const stateId = ({type, namespace, name, uid}: Pick<Tied, 'type' | 'namespace' | 'name' | 'uid'>): string =>
+  `${type} ${namespace ?? ''} ${name} ${uid}`;
 
 const stateOf = ({deleting, finalizers}: Tied): OwnerState =>
   deleting && finalizers.includes(foregroundFinalizer) ? 'foreground' : 'solid';

@@ -2,9 +2,8 @@
 import {ties} from '../../changes/object-cache.ts';
 import type {Catalogue} from '../../registry/catalogue.ts';
 import type {Store} from '../../storage/contract.ts';
+import {inTurn} from './in-turn.ts';
 import {isCollected, references, type Tied, tiedOf} from './tied.ts';
-
-const scansAtOnce = 8;
 
 export async function dependentsIn(store: Store, catalogue: Catalogue, owner: Tied): Promise<Tied[]> {
   // Dependents of what is in a namespace are there as well.
@@ -14,17 +13,13 @@ export async function dependentsIn(store: Store, catalogue: Catalogue, owner: Ti
   const prefix = owner.namespace === undefined ? '' : `${owner.namespace}/`;
   const mark = Buffer.from(JSON.stringify(owner.uid));
   const found: Tied[] = [];
-  const next = types.values();
-  const worker = async (): Promise<void> => {
-    for (const {storageType} of next) {
-      const {items} = await store.scan(storageType, {prefix});
-      for (const {key, image} of items) {
-        if (!Buffer.from(image.buffer, image.byteOffset, image.byteLength).includes(mark)) continue;
-        const node = tiedOf(storageType, ties(key, image)!);
-        if (references(node, owner.uid)) found.push(node);
-      }
+  await inTurn(types, async ({storageType}) => {
+    const {items} = await store.scan(storageType, {prefix});
+    for (const {key, image} of items) {
+      if (!Buffer.from(image.buffer, image.byteOffset, image.byteLength).includes(mark)) continue;
+      const node = tiedOf(storageType, ties(key, image)!);
+      if (references(node, owner.uid)) found.push(node);
     }
-  };
-  await Promise.all(Array.from({length: scansAtOnce}, worker));
+  });
   return found;
 }

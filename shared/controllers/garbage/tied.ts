@@ -41,4 +41,9 @@ export function tiedOf(type: string, {metadata}: Pick<KubeObject, 'metadata'>): 
 export const keyOf = ({name, namespace}: Pick<Tied, 'name' | 'namespace'>): string =>
   namespace === undefined ? name : `${namespace}/${name}`;
 
+export function parseKey(key: string): {name: string; namespace: string | undefined} {
+  const slash = key.indexOf('/');
+  return {name: key.slice(slash + 1), namespace: slash < 0 ? undefined : key.slice(0, slash)};
+}
+
 export const references = ({owners}: Tied, uid: string): boolean => owners.some((owner) => owner.uid === uid);
