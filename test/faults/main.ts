@@ -14,6 +14,7 @@ import {diskFull} from './disk-full.ts';
 import type {Fault} from './fault.ts';
 import {FaultyNode} from './node.ts';
 import {runtimeKilled} from './runtime-killed.ts';
+import {streams} from './streams.ts';
 
 const faults: Readonly<Record<string, Fault>> = {
   'agent-killed': agentKilled,
@@ -21,6 +22,7 @@ const faults: Readonly<Record<string, Fault>> = {
   'api-gone': apiGone,
   'disk-full': diskFull,
   'clock-jump': clockJump,
+  streams,
 };
 
 const nodes: FaultyNode[] = [];

@@ -33,7 +33,7 @@ export interface NodeOptions {
 export const nodeName = 'faulty';
 export const podsPath = '/api/v1/namespaces/default/pods';
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const token = 'faults-admin';
+export const token = 'faults-admin';
 
 export class FaultyNode {
   readonly api: ClusterApi;

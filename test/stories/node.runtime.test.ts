@@ -105,9 +105,14 @@ describe.skipIf(lackingRuntime)(`a node on a real runtime${lackingRuntime ? ` ($
   /** Standard output, and the verdict, of a command that is fed `input`. */
   const exec = (name: string, command: readonly string[], input: string): Promise<{output: string; verdict: string}> =>
     new Promise((resolve, reject) => {
-      const query = new URLSearchParams([['input', '1'], ['output', '1'], ...command.map((part): [string, string] => ['command', part])]);
-      const url = `wss://127.0.0.1:${agent.port}/exec/default/${name}/main?${query}`;
-      const socket = new WebSocket(url, 'v5.channel.k8s.io', {rejectUnauthorized: false});
+      const query = new URLSearchParams([
+        ['stdin', 'true'],
+        ['stdout', 'true'],
+        ...command.map((part): [string, string] => ['command', part]),
+      ]);
+      const url = `${cluster.url.replace(/^http/, 'ws')}${pods}/${name}/exec?${query}`;
+      const headers = {authorization: `Bearer ${cluster.adminToken}`};
+      const socket = new WebSocket(url, 'v5.channel.k8s.io', {rejectUnauthorized: false, headers});
       const got: [string, string, string, string] = ['', '', '', ''];
       socket.on('open', () => {
         socket.send(Buffer.concat([Buffer.from([0]), Buffer.from(input)]));
