@@ -172,8 +172,10 @@ export class FaultyNode {
       for (const file of [this.log, join(this.runtime.folder, 'containerd.log')])
         await copyFile(file, join(kept, basename(file))).catch(() => {});
     }
+    const pods = await this.pods().catch(() => []);
     await this.runtime.stop();
     await this.server.close();
+    for (const {metadata} of pods) await rm(`/var/log/pods/default_${metadata.name}_${metadata.uid}`, {recursive: true, force: true});
     this.api.close();
     await removeRoot(this.rootDir);
     await rm(this.#folder, {recursive: true, force: true});

@@ -3,7 +3,7 @@ import {execFile} from 'node:child_process';
 import {createHash, randomBytes} from 'node:crypto';
 import {once} from 'node:events';
 import {readFileSync} from 'node:fs';
-import {mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
+import {mkdtemp, readdir, readFile, rm, writeFile} from 'node:fs/promises';
 import {request} from 'node:https';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -41,8 +41,8 @@ export const streams: Fault = {
 async function follow(node: FaultyNode, seconds: number) {
   const lines = seconds * linesPerSecond;
   // A burst every tenth of a second, as even as a shell can.
-  const script = `i=0; while [ $i -lt ${seconds * 10} ]; do seq $((i*1000+1)) $((i*1000+1000)) | sed "s/.*/line & of many, with some words to make it longer/"; i=$((i+1)); usleep 85000; done; echo end`;
-  await node.create(pod('talker', {restartPolicy: 'Never'}, {command: ['sh', '-c', script]}));
+  const script = `i=0; while [ $i -lt ${seconds * 10} ]; do seq $((i*1000+1)) $((i*1000+1000)) | sed "s/.*/line & of many, with some words to make it longer/"; i=$((i+1)); usleep 70000; done; echo end`;
+  const {metadata} = await node.create(pod('talker', {restartPolicy: 'Never'}, {command: ['sh', '-c', script]}));
   await node.api.until(`${podsPath}/talker`, 'the talker runs', (found) => found?.status?.phase === 'Running');
   const began = Date.now();
   const response = await new Promise<import('node:http').IncomingMessage>((resolve, reject) => {
@@ -68,11 +68,11 @@ async function follow(node: FaultyNode, seconds: number) {
     }
   }
   hold(ended && expected === lines + 1, () => `the log ended after ${expected - 1} of ${lines} lines`);
-  const rotated = await run('sh', ['-c', 'ls /var/log/pods/default_talker_*/main | wc -l']);
+  const rotated = (await readdir(`/var/log/pods/default_talker_${metadata.uid}/main`)).length;
   return {
     'lines followed': lines,
     'lines a second': Math.round(lines / ((Date.now() - began) / 1000)),
-    'log files': Number(rotated.stdout),
+    'log files': rotated,
   };
 }
 
