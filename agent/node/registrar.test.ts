@@ -26,11 +26,12 @@ describe('the node in the API', () => {
         conditions: [{type: 'Ready', status: ready ? 'True' : 'False', lastHeartbeatTime: new Date(clock.now()).toISOString()}],
         addresses: [{type: 'Hostname', address: 'n'}],
       }),
-      onError: (error) => void errors.push(error.message),
+      onError: say(errors),
       onNode: () => {},
       ...more,
     }).start();
   };
+  const say = (mine: string[]) => (error: Error) => void mine.push(error.message);
   const isReady = () => node()?.status?.conditions?.[0]?.status;
 
   beforeEach(async () => {

@@ -71,7 +71,7 @@ describe('mirrors of static pods', () => {
     await api.stop();
     nodeUid = 'node-uid';
     await passTime(clock, () => log.lines.length >= 2, 1_000);
-    expect(log.lines[0]).toMatch(/^W mirror ns\/web-n: .*ECONNREFUSED/);
+    expect(log.lines[0]).toMatch(/^W mirror ns\/web-n: .*ECONN/);
     await api.start();
     await passTime(clock, () => hashInApi() === '1');
   });

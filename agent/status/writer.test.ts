@@ -60,10 +60,12 @@ describe('statuses on their way to the API', () => {
 
   beforeEach(async () => {
     ({api, clock, client} = await fakeApi());
-    errors = [];
+    // What the test before has left under way is not ours.
+    const mine: string[] = [];
+    errors = mine;
     pod = podOf();
     api.put(path, {...pod});
-    writer = new StatusWriter({client, clock, onError: (_, error) => void errors.push(error.message)});
+    writer = new StatusWriter({client, clock, onError: (_, error) => void mine.push(error.message)});
   });
   afterEach(async () => {
     writer.forget(pod.metadata.uid);
