@@ -45,7 +45,8 @@ const byCode = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Empty: it fits. In the reference's order, whose first refusal is the only one; of resources it names all that lack. */
 export function refusalsOf(demand: Demand, node: NodeView, taken: Taken): string[] {
-  const {tolerations, selector, terms, ports} = demand;
+  const {tolerations, selector, terms, named, ports} = demand;
+  if (named && !named.has(node.name)) return ["node(s) didn't satisfy plugin(s) [NodeAffinity]"];
   if (node.unschedulable && !tolerates(tolerations, unschedulableTaint)) return ['node(s) were unschedulable'];
   if (node.taints.some((taint) => keepsAway(taint) && !tolerates(tolerations, taint))) return ['node(s) had untolerated taint(s)'];
   const isSelected = Object.entries(selector).every(([key, value]) => node.labels[key] === value);

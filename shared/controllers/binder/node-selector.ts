@@ -28,6 +28,20 @@ export function matchesTerm({matchExpressions = [], matchFields = []}: Term, {la
   );
 }
 
+/**
+ * The nodes that the terms name, if each of them names some: no other node need be looked at, and none is by the reference scheduler, which says
+ * so in other words.
+ */
+export function namedNodes(terms: readonly Term[]): ReadonlySet<string> | undefined {
+  const all = new Set<string>();
+  for (const {matchFields = []} of terms) {
+    const lists = matchFields.filter(({key, operator}) => key === 'metadata.name' && operator === 'In').map(({values = []}) => values);
+    if (lists.length === 0) return undefined;
+    for (const name of lists[0]!) if (lists.every((names) => names.includes(name))) all.add(name);
+  }
+  return all;
+}
+
 function matches({operator, values = []}: Requirement, value: string | undefined): boolean {
   switch (operator) {
     case 'In':

@@ -1,7 +1,7 @@
 /** What the binder keeps of pods and nodes: ten thousand whole pods would be most of the process. Pure. */
 import type {Projection} from '../../changes/object-cache.ts';
 import type {KubeObject} from '../../object.ts';
-import type {Term} from './node-selector.ts';
+import {namedNodes, type Term} from './node-selector.ts';
 import {type Amounts, amountsOf, podRequests} from './requests.ts';
 import {type Taint, type Toleration, taintsByCondition} from './taints.ts';
 
@@ -24,6 +24,8 @@ export interface Placement {
 export interface Demand extends Omit<Placement, 'node'> {
   selector: Readonly<Record<string, string>>;
   terms: readonly Term[] | undefined;
+  /** The only nodes that the terms let it have, by name. */
+  named: ReadonlySet<string> | undefined;
   preferred: readonly {weight: number; preference: Term}[];
   tolerations: readonly Toleration[];
 }
@@ -66,10 +68,12 @@ export function demandOf(pod: KubeObject): Demand {
   const {spec} = pod;
   const affinity = spec.affinity?.nodeAffinity;
   const {node: _node, ...needs} = placementOf(pod, '');
+  const terms: Term[] | undefined = affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
   return {
     ...needs,
     selector: spec.nodeSelector ?? {},
-    terms: affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms,
+    terms,
+    named: terms && namedNodes(terms),
     preferred: affinity?.preferredDuringSchedulingIgnoredDuringExecution ?? [],
     tolerations: spec.tolerations ?? [],
   };
