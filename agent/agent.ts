@@ -233,6 +233,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     // Half of what is asked for: what happened just after a list is found in time.
     listEveryMs: Math.min((settings.duration('sync-frequency') || 60_000) / 2, longestListMs),
     ...(mirrors && {mirrors}),
+    runtimeChanged: () => void state.look(),
   });
 
   const registrar =

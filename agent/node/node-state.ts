@@ -132,6 +132,7 @@ export class NodeState {
   async look(): Promise<void> {
     const {runtime, clock, rootDir, log} = this.#options;
     const before = this.#notReady;
+    this.#cancel();
     try {
       this.#runtime ??= await runtime.version();
       const {conditions} = await runtime.status();
@@ -151,6 +152,7 @@ export class NodeState {
       log.info(this.#notReady ? `not ready: ${this.#notReady}` : 'the container runtime is ready');
       this.#changed();
     }
+    this.#cancel();
     this.#cancel = clock.after(lookEveryMs, () => void this.look());
   }
 

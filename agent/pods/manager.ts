@@ -26,6 +26,8 @@ export interface ManagerOptions {
   mirrors?: Mirrors;
   /** How often the runtime is asked for everything, whatever it tells by itself. */
   listEveryMs?: number;
+  /** The runtime does not answer any more, or does again. */
+  runtimeChanged?: () => void;
 }
 
 const defaultListMs = 30_000;
@@ -45,6 +47,7 @@ export class PodManager {
   #snapshot: Snapshot | undefined;
   #listing: Promise<void> | undefined;
   #listAgain = false;
+  #isRuntimeLost = false;
   #balancing: (() => void) | undefined;
   #stop: (() => void)[] = [];
   /** When the runtime last answered a list, ms. */
@@ -134,7 +137,11 @@ export class PodManager {
       return this.#listing;
     }
     this.#listing = this.#list()
-      .catch((error) => this.#options.context.log.error('cannot list the runtime', error))
+      .catch((error) => {
+        this.#options.context.log.error('cannot list the runtime', error);
+        if (!this.#isRuntimeLost) this.#options.runtimeChanged?.();
+        this.#isRuntimeLost = true;
+      })
       .finally(() => {
         this.#listing = undefined;
         if (this.#listAgain) {
@@ -169,6 +176,11 @@ export class PodManager {
     if (first) this.#settle();
     for (const worker of this.#workers.values()) worker.roomChanged();
     this.#endOrphans();
+    if (!this.#isRuntimeLost) return;
+    this.#isRuntimeLost = false;
+    this.#options.runtimeChanged?.();
+    // What failed while it was away need not wait any longer.
+    for (const worker of this.#workers.values()) worker.runtimeReturned();
   }
 
   /** No uids: all. */

@@ -58,6 +58,12 @@ export class Sandboxes {
     }
   }
 
+  /** What failed may succeed now. */
+  retry(): void {
+    this.#held = undefined;
+    this.#backoff.forget(this.#subject.uid);
+  }
+
   /** Ends what runs in them first. */
   async clear(ends: Ends): Promise<void> {
     const {context, view, graceSeconds} = this.#subject;

@@ -145,6 +145,12 @@ export class PodWorker {
     this.wake();
   }
 
+  runtimeReturned(): void {
+    this.#retryMs = firstRetryMs;
+    this.#sandboxes.retry();
+    this.wake();
+  }
+
   probesChanged(): void {
     this.#publish(true);
     this.wake();
