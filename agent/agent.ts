@@ -297,7 +297,19 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     allowedTtlMs: settings.duration('authorization-webhook-cache-authorized-ttl'),
     deniedTtlMs: settings.duration('authorization-webhook-cache-unauthorized-ttl'),
   });
-  const server = new AgentServer({settings, manager, state, runtime, access, log, version, logRoot, manifests: statics.put});
+  const server = new AgentServer({
+    settings,
+    manager,
+    state,
+    runtime,
+    cgroups: context.cgroups,
+    clock,
+    access,
+    log,
+    version,
+    logRoot,
+    manifests: statics.put,
+  });
   await server.start();
   stops.push(() => server.stop());
   if (client && settings.text('tunnel') === 'auto' && settings.bool('enable-server')) {

@@ -31,6 +31,16 @@ export interface Cgroups {
   balance(pods: Iterable<Pod>): Promise<void>;
   /** Uids whose cgroups are there. */
   present(): Promise<string[]>;
+  /** Where the kernel counts what a pod uses. */
+  where(pod: Pod): Whereabouts | undefined;
+}
+
+export interface Whereabouts {
+  mount: string;
+  /** Version 2. */
+  unified: boolean;
+  /** Below the mount; on version 1 below each controller's. */
+  path: string;
 }
 
 const top = 'kubepods';
@@ -58,6 +68,7 @@ const noCgroups: Cgroups = {
   remove: async () => {},
   balance: async () => {},
   present: async () => [],
+  where: () => undefined,
 };
 
 class Tree implements Cgroups {
@@ -138,6 +149,13 @@ class Tree implements Cgroups {
     return [...found];
   }
 
+  where(pod: Pod): Whereabouts {
+    const {mount, root, driver} = this.#options;
+    const qos = qosClass(pod);
+    const path = driver === 'systemd' ? slicesOf(pod.metadata.uid, qos) : this.#pathOf(pod.metadata.uid, qos);
+    return {mount, unified: this.#unified, path: join(root, path)};
+  }
+
   #pathOf(uid: string, qos: QosClass): string {
     return join(top, qos === 'Guaranteed' ? '' : qos.toLowerCase(), `pod${uid}`);
   }
@@ -205,6 +223,10 @@ const sliceOf = (uid: string, qos: QosClass): string => {
   const parent = qos === 'Guaranteed' ? top : `${top}-${qos.toLowerCase()}`;
   return `${parent}-pod${uid.replaceAll('-', '_')}.slice`;
 };
+
+/** Slices lie in the slices that their names begin with. */
+const slicesOf = (uid: string, qos: QosClass): string =>
+  join(`${top}.slice`, ...(qos === 'Guaranteed' ? [] : [`${top}-${qos.toLowerCase()}.slice`]), sliceOf(uid, qos));
 
 /** The folder above is mostly there: then this is one call. */
 async function makeFolder(path: string): Promise<void> {

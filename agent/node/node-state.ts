@@ -21,6 +21,7 @@ export interface NodeStateOptions {
 }
 
 const lookEveryMs = 10_000;
+const maxProbeCounts = 5_000;
 /** The list is long, and nobody waits for it. */
 const imagesEveryMs = 60_000;
 const addressesEveryMs = 300_000;
@@ -106,13 +107,15 @@ export class NodeState {
     return this.#disk;
   }
 
-  /** Of probes: kind, namespace, pod, container, result. */
+  /** Of probes: kind, namespace, pod, container, result, the pod's uid. */
   get probes(): ReadonlyMap<string, number> {
     return this.#probes;
   }
 
   countProbe(kind: string, {metadata}: Pod, container: string, result: string): void {
-    const key = [kind, metadata.namespace, metadata.name, container, result].join('\0');
+    const key = [kind, metadata.namespace, metadata.name, container, result, metadata.uid].join('\0');
+    // Of pods that went long ago nobody asks.
+    if (!this.#probes.has(key) && this.#probes.size >= maxProbeCounts) this.#probes.delete(this.#probes.keys().next().value!);
     this.#probes.set(key, (this.#probes.get(key) ?? 0) + 1);
   }
 

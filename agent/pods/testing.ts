@@ -123,6 +123,7 @@ export async function fakeNode(runtime: FakeRuntime, more: Partial<PodContext> =
       remove: async () => {},
       balance: async () => {},
       present: async () => [],
+      where: () => undefined,
     },
     references: {configMap: async () => undefined, secret: async () => undefined, follow: silent, unfollow: silent},
     token: async () => 'token',

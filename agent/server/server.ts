@@ -5,8 +5,15 @@ import http, {type IncomingMessage, type ServerResponse} from 'node:http';
 import https from 'node:https';
 import type {AddressInfo} from 'node:net';
 import type {Duplex} from 'node:stream';
+import type {Clock} from '../../shared/clock.ts';
+import type {Cgroups} from '../cgroups/cgroups.ts';
 import {cipherList} from '../cli/cipher-suites.ts';
 import type {Settings} from '../cli/settings.ts';
+import {cadvisorMetrics} from '../figures/cadvisor.ts';
+import {FigureSource} from '../figures/figures.ts';
+import {agentMetrics, noResourceMetrics, probeMetrics, resourceMetrics} from '../figures/metrics.ts';
+import {subjectsOf} from '../figures/subjects.ts';
+import {summaryOf} from '../figures/summary.ts';
 import type {NodeState} from '../node/node-state.ts';
 import type {Log} from '../pods/context.ts';
 import type {PodManager} from '../pods/manager.ts';
@@ -17,10 +24,8 @@ import type {PutSource} from '../sources/put.ts';
 import {serveManifests} from '../sources/put-route.ts';
 import type {Access, Caller} from './access.ts';
 import {bridgeChannels, bridgeTunnel, channelsV5, tunnelled} from './bridge.ts';
-import {FigureSource, summaryOf} from './figures.ts';
 import {sendHostLog} from './host-logs.ts';
 import {logOptions, sendLog} from './logs.ts';
-import {agentMetrics, cadvisorMetrics, probeMetrics, resourceMetrics} from './metrics.ts';
 import {Refusal} from './refusal.ts';
 import {handOn} from './streams.ts';
 import {servingCertificate} from './tls.ts';
@@ -30,6 +35,8 @@ export interface ServerOptions {
   manager: PodManager;
   state: NodeState;
   runtime: Runtime;
+  cgroups: Cgroups;
+  clock: Clock;
   access: Access;
   log: Log;
   version: string;
@@ -73,7 +80,7 @@ export class AgentServer {
   constructor(options: ServerOptions) {
     this.#options = options;
     const {settings, manager, state, runtime, version, logRoot} = options;
-    this.#figures = new FigureSource(runtime, state, manager);
+    this.#figures = new FigureSource({subjects: () => subjectsOf(manager, options.cgroups), runtime, clock: options.clock});
     const send = (response: ServerResponse, type: string, text: string) => {
       response.writeHead(200, {'content-type': type, 'content-length': Buffer.byteLength(text)});
       response.end(text);
@@ -85,12 +92,17 @@ export class AgentServer {
         send(response, json, podList([...manager.workers()].filter(({view}) => view.running().length > 0).map(runningPod))),
       stats: async ({response, parts, query}) => {
         if (parts[1] !== 'summary') throw notFound();
-        const summary = summaryOf(await this.#figures.get(), state);
-        send(response, json, JSON.stringify(query.get('only_cpu_and_memory') === 'true' ? cpuAndMemory(summary) : summary));
+        const cpuAndMemoryOnly = query.get('only_cpu_and_memory') === 'true';
+        const figures = await this.#figures.get(!cpuAndMemoryOnly);
+        // Over which time rates were measured: the summary has no word for it.
+        response.setHeader('stats-window-seconds', figures.windowMs / 1000);
+        const {name: nodeName, startedAt, disk} = state;
+        send(response, json, JSON.stringify(summaryOf(figures, {nodeName, startedAt, disk, cpuAndMemoryOnly})));
       },
       metrics: async ({response, parts}) => {
-        if (parts[1] === 'cadvisor') send(response, prometheus, cadvisorMetrics(await this.#figures.get(), state));
-        else if (parts[1] === 'resource') send(response, prometheus, resourceMetrics(await this.#figures.get()));
+        if (parts[1] === 'cadvisor') send(response, prometheus, cadvisorMetrics(await this.#figures.get(true), state));
+        else if (parts[1] === 'resource')
+          send(response, prometheus, await this.#figures.get(false).then(resourceMetrics, noResourceMetrics));
         else if (parts[1] === 'probes') send(response, prometheus, probeMetrics(state));
         else if (parts[1] !== undefined) throw notFound();
         else send(response, prometheus, agentMetrics(state, manager, version));
@@ -168,6 +180,7 @@ export class AgentServer {
   }
 
   stop(): void {
+    this.#figures.stop();
     for (const server of this.#servers) {
       server.close();
       server.closeAllConnections();
@@ -347,23 +360,6 @@ const runningPod = ({pod, view}: PodWorker): object => ({
   spec: {containers: view.running().map(({name, status}) => ({name, image: status.image.image, resources: {}}))},
   status: {},
 });
-
-function cpuAndMemory(summary: object): object {
-  const {node, pods} = summary as {
-    node: Record<string, unknown>;
-    pods: {podRef: object; startTime: string; containers: Record<string, unknown>[]; cpu: object; memory: object}[];
-  };
-  return {
-    node: {nodeName: node.nodeName, startTime: node.startTime, cpu: node.cpu, memory: node.memory},
-    pods: pods.map(({podRef, startTime, containers, cpu, memory}) => ({
-      podRef,
-      startTime,
-      cpu,
-      memory,
-      containers: containers.map((one) => ({name: one.name, startTime: one.startTime, cpu: one.cpu, memory: one.memory})),
-    })),
-  };
-}
 
 const tlsVersion = (name: string): 'TLSv1' | 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3' =>
   (({VersionTLS10: 'TLSv1', VersionTLS11: 'TLSv1.1', VersionTLS13: 'TLSv1.3'}) as const)[name] ?? 'TLSv1.2';
