@@ -28,6 +28,8 @@ const scenarios = {
   replacedListed: scenario('a list of what is replaced', 'update X, delete X', {seeded: true, lists: true}),
   listDay: scenario('a list, and a day', 'create X, delete X', {slots: 3, lists: true, day: true}),
   writersDay: scenario('three writers, and a day', 'create X, create X, delete X', {day: true}),
+  rest: scenario('a log at rest for days, whose records expire', 'create X, delete X', {slots: 3, days: 3}),
+  restListed: scenario('a list of a log at rest for days', 'update X', {seeded: true, slots: 3, days: 3, lists: true}),
   emptying: scenario('a namespace that is being emptied', 'create Y, delete X', {seeded: true, slots: 3, lists: true, emptying: true}),
 };
 
@@ -159,6 +161,24 @@ const traps: Trap[] = [
     without: 'readsPhaseAfterReservation',
     where: 'emptying',
     promise: 'nothing is created in an emptied namespace',
+  },
+  {
+    history: 'a reader takes what expired before it was closed for a hole, and fills it',
+    without: 'givesUpOldLogs',
+    where: 'rest',
+    promise: 'a revision names at most one change',
+  },
+  {
+    history: 'a log is given up as too old while a writer is about to commit into it, or has just done so',
+    without: 'reservesInClosedLogsOnly',
+    where: 'rest',
+    promise: 'a read is not older than an event that was delivered',
+  },
+  {
+    history: 'a slow closer says that everything is closed by now, and what was reserved meanwhile expires before anybody doubts it',
+    without: 'stampsTheTimeBefore',
+    where: 'rest',
+    promise: 'a revision names at most one change',
   },
 ];
 

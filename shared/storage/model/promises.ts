@@ -70,7 +70,7 @@ export function assertState(state: State, scenario: Scenario): void {
   for (const [key, {visible}] of state.keys.entries())
     if (visible.ghost < told(state, scenario, key, state.closedThrough).revision)
       throw new Violation('a read is not older than an event that was delivered');
-  for (let slot = 1; slot <= state.closedThrough; slot++)
+  for (let slot = state.compactedThrough + 1; slot <= state.closedThrough; slot++)
     if (state.slots[slot]!.ghost === empty) throw new Violation('the closed prefix has no holes');
 }
 

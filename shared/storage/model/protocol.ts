@@ -47,9 +47,10 @@ export function protocol(scenario: Scenario, rules: Rules = design): Machine<Sta
     *steps(state) {
       for (const index of state.writers.keys()) yield* writerSteps(state, index, scenario, rules);
       yield* storeSteps(state);
-      yield* closerSteps(state, rules);
+      yield* closerSteps(state, scenario, rules);
       if (scenario.lists) yield* listerSteps(state, scenario, rules);
       if (scenario.day) yield* sweeperSteps(state, rules);
+      if (scenario.days) yield* expirySteps(state, scenario.days, rules);
     },
     identity: (state) => alike.map((renaming) => encoded(state, renaming)).sort()[0]!,
     check: (state) => assertState(state, scenario),
@@ -89,11 +90,14 @@ function* writerSteps(state: State, index: number, scenario: Scenario, rules: Ru
     ];
   } else if (writer.step === 1) {
     const slot = state.sequencer + 1;
+    // It closes the log first, as anybody may.
+    if (isStale(state, scenario) && rules.reservesInClosedLogsOnly) return;
+    const closedAt = Math.max(state.closedAt, state.sequencer === 0 ? state.today : 0);
     yield [
       slot < state.slots.length ? `${name} reserves ${slot}` : `${name} gives up`,
       () =>
         slot < state.slots.length
-          ? become({step: scenario.emptying && operation === 'create' ? 2 : 3, slot, expired: false}, {sequencer: slot})
+          ? become({step: scenario.emptying && operation === 'create' ? 2 : 3, slot, expired: false}, {sequencer: slot, closedAt})
           : become(end('gave up')),
     ];
   } else if (writer.step === 2) {
@@ -133,7 +137,7 @@ function* writerSteps(state: State, index: number, scenario: Scenario, rules: Ru
           : {...nothing, ghost: slot};
         const record = firstWriter + index;
         const next = become(change, {
-          slots: replaced(state.slots, slot, {stored: record, ghost: record, old: false}),
+          slots: replaced(state.slots, slot, {stored: record, ghost: record, old: false, at: state.today}),
           keys: withKey(state.keys, key, {committed, old: false}),
         });
         assertObjects(next, scenario);
@@ -156,8 +160,25 @@ function* storeSteps(state: State): Steps {
       yield [`${'XY'[key]} at ${committed.revision} shows`, () => changed(state, {keys: withKey(state.keys, key, {visible: committed})})];
 }
 
-function* closerSteps(state: State, rules: Rules): Steps {
-  const {slots, keys, sequencer, closedThrough} = state;
+const dayIsOver = (state: State, scenario: Scenario, days: number): boolean =>
+  scenario.days !== undefined && state.closedAt >= 0 && state.today - state.closedAt >= days;
+const isStale = (state: State, scenario: Scenario): boolean => dayIsOver(state, scenario, 1);
+
+function* closerSteps(state: State, scenario: Scenario, rules: Rules): Steps {
+  const {slots, keys, sequencer, closedThrough, today, closedAt, noted} = state;
+  if (isStale(state, scenario) && noted.at !== today)
+    yield [`day ${today} and slot ${sequencer} are noted`, () => changed(state, {noted: {at: today, last: sequencer}})];
+  const stamp = rules.stampsTheTimeBefore ? noted.at : today;
+  if (noted.at > 0 && closedThrough >= noted.last && stamp > closedAt)
+    yield [`the log was closed on day ${stamp}`, () => changed(state, {closedAt: stamp})];
+  if (dayIsOver(state, scenario, 2) && rules.givesUpOldLogs) {
+    if (closedThrough < sequencer)
+      yield [
+        `the log is given up through ${sequencer}`,
+        () => changed(state, {closedThrough: sequencer, compactedThrough: sequencer, closedAt: today}),
+      ];
+    return;
+  }
   const mayBeFilled = (slot: number): boolean => slots[slot]!.stored === empty || !rules.fillsEmptyOnly;
   // Holes are independent of each other, so the lowest one stands for all.
   for (let slot = rules.fillsAboveClosedOnly ? closedThrough + 1 : 1; rules.fillsHoles && slot <= sequencer; slot++) {
@@ -166,7 +187,7 @@ function* closerSteps(state: State, rules: Rules): Steps {
       `${slot} is filled`,
       () => {
         assertSlotIsNew(state, slot);
-        return changed(state, {slots: replaced(slots, slot, {stored: filler, ghost: filler, old: false})});
+        return changed(state, {slots: replaced(slots, slot, {stored: filler, ghost: filler, old: false, at: today})});
       },
     ];
     break;
@@ -221,6 +242,26 @@ function* listerSteps(state: State, scenario: Scenario, rules: Rules): Steps {
       },
     ];
   }
+}
+
+/** Records expire two days after they were written, closed or not; whoever had a reservation, or was listing, has passed the deadline. */
+function* expirySteps(state: State, days: number, rules: Rules): Steps {
+  const {today, slots, keys, lister, writers} = state;
+  if (today < days)
+    yield [
+      `day ${today + 1} comes`,
+      () =>
+        changed(state, {
+          today: today + 1,
+          // Nothing takes a day to show.
+          keys: keys.map((key) => ({...key, visible: key.committed})) as State['keys'],
+          lister: lister.step > 0 && rules.listStopsAtDeadline ? listed : lister,
+          writers: writers.map((writer) => ({...writer, expired: writer.step === 2 || writer.step === 3})),
+        }),
+    ];
+  for (const [slot, {stored, at}] of slots.entries())
+    if (stored !== empty && today - at >= 2)
+      yield [`slot ${slot} expires`, () => changed(state, {slots: replaced(slots, slot, {stored: empty, old: false})})];
 }
 
 /** A day passes, once. What stood then is old; reservations of before have passed their deadline. */

@@ -38,6 +38,12 @@ export interface Rules {
   listStopsAtDeadline: boolean;
   /** A creator reads its namespace's phase after its reservation. */
   readsPhaseAfterReservation: boolean;
+  /** Nothing is reserved in a log that was not closed for a day. */
+  reservesInClosedLogsOnly: boolean;
+  /** A log that was not closed for two days is given up: what is missing in it may have expired, and is no hole. */
+  givesUpOldLogs: boolean;
+  /** Who closes the log says up to when by the time before it read how far it goes. */
+  stampsTheTimeBefore: boolean;
 }
 
 export const design: Rules = {
@@ -58,6 +64,9 @@ export const design: Rules = {
   keepsTombstones: true,
   listStopsAtDeadline: true,
   readsPhaseAfterReservation: true,
+  reservesInClosedLogsOnly: true,
+  givesUpOldLogs: true,
+  stampsTheTimeBefore: true,
 };
 
 export interface Program {
@@ -77,6 +86,8 @@ export interface Scenario {
   lists: boolean;
   /** The list is of a namespace that is being deleted: its phase is set, then it is listed, then nothing may be created. */
   emptying?: boolean;
+  /** So many days may pass, in which records expire, closed or not, two days after they were written. */
+  days?: number;
 }
 
 export const empty = 0;
@@ -101,6 +112,8 @@ export interface Slot {
   /** What was ever written here; not part of the protocol. */
   ghost: number;
   old: boolean;
+  /** The day on which it was written. */
+  at: number;
 }
 
 export interface Key {
@@ -137,6 +150,13 @@ export interface Lister {
 export interface State {
   sequencer: number;
   closedThrough: number;
+  /** Up to here the log was given up. */
+  compactedThrough: number;
+  /** Days that have passed, and the one before which everything that was handed out is closed; -1: nothing was handed out yet. */
+  today: number;
+  closedAt: number;
+  /** Who closes the log has noted the day, and then the last slot. */
+  noted: {at: number; last: number};
   day: boolean;
   terminating: boolean;
   emptied: boolean;
@@ -155,10 +175,14 @@ export function initialState({writers, seeded, slots}: Scenario): State {
   const state: State = {
     sequencer: seeded ? 1 : 0,
     closedThrough: seeded ? 1 : 0,
+    compactedThrough: 0,
+    today: 0,
+    closedAt: seeded ? 0 : -1,
+    noted: {at: -1, last: 0},
     day: false,
     terminating: false,
     emptied: false,
-    slots: Array.from({length: slots + 1}, () => ({stored: empty, ghost: empty, old: false})),
+    slots: Array.from({length: slots + 1}, () => ({stored: empty, ghost: empty, old: false, at: 0})),
     keys: [
       {committed: item, visible: item, old: false},
       {committed: nothing, visible: nothing, old: false},
@@ -166,7 +190,7 @@ export function initialState({writers, seeded, slots}: Scenario): State {
     writers: writers.map(() => ({step: 0, read: nothing, slot: 0, expired: false, terminating: false, outcome: ''})),
     lister: {...listed, step: 0},
   };
-  if (seeded) state.slots[1] = {stored: seed, ghost: seed, old: false};
+  if (seeded) state.slots[1] = {stored: seed, ghost: seed, old: false, at: 0};
   return state;
 }
 
@@ -186,6 +210,10 @@ export function encoded(state: State, order: readonly number[]): string {
   const numbers = [
     state.sequencer,
     state.closedThrough,
+    state.compactedThrough,
+    state.today * 8 + state.closedAt + 1,
+    state.noted.at + 1,
+    state.noted.last,
     Number(state.day) + 2 * Number(state.terminating) + 4 * Number(state.emptied),
     lister.step,
     lister.closed,
@@ -195,7 +223,7 @@ export function encoded(state: State, order: readonly number[]): string {
     item(lister.pages[0]),
     item(lister.pages[1]),
   ];
-  for (const {stored, ghost, old} of state.slots) numbers.push(record(stored) * 20 + record(ghost) * 2 + Number(old));
+  for (const {stored, ghost, old, at} of state.slots) numbers.push(((record(stored) * 10 + record(ghost)) * 2 + Number(old)) * 8 + at);
   for (const {committed, visible, old} of state.keys) numbers.push(item(committed), item(visible), Number(old));
   for (const index of order) {
     const {step, read, slot, expired, terminating, outcome} = state.writers[index]!;
