@@ -79,8 +79,10 @@ export class LocalNode {
           `--node: ${checked.runtime} has no network for pods (${checked.noNetwork}); --node-cni writes one to /etc/cni/net.d/${confFile}, ` +
             'a bridge of this machine alone, or configure another',
         );
-      options.log.info({file: await writeNetwork()}, 'a network for pods is written');
       ownNetwork = true;
+      // Before it is there: whatever comes between, `clusterless reset` removes it.
+      await files.write({name: nameOf(options), endpoint, ownNetwork});
+      options.log.info({file: await writeNetwork()}, 'a network for pods is written');
       for (let waitedMs = 0; checked.noNetwork && waitedMs < patienceMs; waitedMs += lookEveryMs) {
         await pause();
         checked = await ask();
@@ -93,7 +95,7 @@ export class LocalNode {
   private constructor(options: NodeOptions, files: NodeFiles, endpoint: string, runtime: string, ownNetwork: boolean) {
     this.#options = options;
     this.#files = files;
-    this.#name = (options.name ?? hostname()).toLowerCase();
+    this.#name = nameOf(options);
     this.#endpoint = endpoint;
     this.#runtime = runtime;
     this.#ownNetwork = ownNetwork;
@@ -180,6 +182,8 @@ export class LocalNode {
     }
   }
 }
+
+const nameOf = ({name = hostname()}: NodeOptions): string => name.toLowerCase();
 
 interface Readiness {
   status: string;
