@@ -8,6 +8,13 @@ export const ownFlags = [
     default: 'auto',
     values: ['auto', 'service', 'direct', 'proxy'],
   },
-  {name: 'pod-api-port', section: 'pods and the API server', type: 'int32', default: 10_270, range: [0, 65_535], zeroMeans: 'a free one'},
+  {
+    name: 'pod-api-port',
+    section: 'pods and the API server',
+    type: 'int32',
+    default: 0,
+    range: [0, 65_535],
+    zeroMeans: 'from 10270 to 11269, by --root-dir',
+  },
   {name: 'tunnel', section: 'pods and the API server', type: 'string', default: 'auto', values: ['auto', 'off']},
 ];

@@ -25,7 +25,7 @@ export interface ContainerSubject {
   logFolder: string | undefined;
 }
 
-export const subjectsOf = (manager: PodManager, cgroups: Cgroups): PodSubject[] =>
+export const subjectsOf = (manager: PodManager, cgroups: Pick<Cgroups, 'where'>): PodSubject[] =>
   [...manager.workers()].flatMap(({pod, uid, view}) => {
     // Of a name that was started again only the one that runs.
     const running = [...view.instances.values()].flatMap(([newest]) => (newest && isRunning(newest) ? [newest] : []));

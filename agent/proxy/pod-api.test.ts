@@ -1,4 +1,5 @@
 /** A process with the environment and the files of a pod, in front of real and strange API servers. */
+import {once} from 'node:events';
 import {mkdir, writeFile} from 'node:fs/promises';
 import {createServer, type IncomingMessage} from 'node:http';
 import {createServer as createTlsServer, request as tlsRequest} from 'node:https';
@@ -12,7 +13,7 @@ import {connect} from '../../shared/client/node/connect.ts';
 import {podCredentials} from '../../shared/client/node/credentials.ts';
 import {HttpConnection} from '../../shared/client/node/http-connection.ts';
 import {forward} from '../../shared/client/node/relay/forward.ts';
-import {systemClock} from '../../shared/clock.ts';
+import {ManualClock, systemClock} from '../../shared/clock.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import type {ServerAccess} from '../api/clusterconfig.ts';
 import {scratch} from '../testing.ts';
@@ -280,7 +281,27 @@ describe('in front of a cluster on this machine', () => {
     first.stop();
     const second = await podApi(access, {folder});
     expect(second.proxyAddress).toEqual(address);
+    // Another agent's is another one, also when it begins with the same wish.
+    const other = await podApi(access);
+    expect(other.proxyAddress!.port).not.toBe(address.port);
     second.stop();
+  });
+
+  test('while somebody else has its port it waits for that, and for no other', async () => {
+    const folder = await scratch('pod-api-');
+    const first = await podApi(access, {folder});
+    const address = first.proxyAddress!;
+    first.stop();
+    const thief = createServer().listen(address.port, address.host);
+    await once(thief, 'listening');
+    const clock = new ManualClock();
+    const second = await podApi(access, {folder, clock});
+    expect(said.at(-1)).toContain('cannot reach the API yet');
+    expect((await second.service(undefined))!.spec.ports[0].port).toBe(address.port);
+    thief.close();
+    await once(thief, 'close');
+    clock.advance(5_000);
+    await expect.poll(async () => (await ask(second, '/version').catch(() => ({status: 0}))).status, {timeout: 15_000}).toBe(200);
   });
 
   test('the service’s own address comes first where it leads to the API', async () => {

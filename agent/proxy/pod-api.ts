@@ -2,6 +2,7 @@
  * How pods of this node reach the API: what KUBERNETES_SERVICE_HOST and _PORT say, and what stands in their ca.crt. Where the cluster's own
  * service answers that is what they get, as everywhere; else the API server itself where its address alone is enough; else the proxy.
  */
+import {createHash} from 'node:crypto';
 import {mkdir, readFile, rename, writeFile} from 'node:fs/promises';
 import {networkInterfaces} from 'node:os';
 import {join} from 'node:path';
@@ -151,20 +152,24 @@ export class PodApi {
       await writeFile(join(folder, 'port.new'), `${taken}\n`);
       await rename(join(folder, 'port.new'), join(folder, 'port'));
     };
-    const isTaken = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-    try {
-      await listen(before ?? port);
-    } catch (error) {
-      if (before === undefined && isTaken(error)) await listen(0);
-      else {
-        log.warn(`pods cannot reach the API yet: ${host}:${before ?? port} cannot be listened on: ${(error as Error).message}`);
-        // Pods that run know this port and no other.
-        this.#proxyAddress = {host, port: before ?? port};
-        this.#tryAgain(() => listen(before ?? port));
-        return;
-      }
+    const first = before ?? (port || portOf(folder));
+    // Who has a choice yet takes the next that is free.
+    const choices = before === undefined && port === 0 ? [first, ...Array.from({length: 8}, (_, at) => first + at + 1), 0] : [first];
+    let problem: unknown;
+    for (const choice of choices) {
+      problem = await listen(choice).then(
+        () => undefined,
+        (error: unknown) => error ?? new Error('it cannot be listened on'),
+      );
+      if (!problem) return this.#watchCertificate(names);
     }
-    this.#watchCertificate(names);
+    log.warn(`pods cannot reach the API yet: ${host}:${first}: ${(problem as Error).message}`);
+    // Pods that run know this port and no other.
+    this.#proxyAddress = {host, port: first};
+    this.#tryAgain(async () => {
+      await listen(first);
+      this.#watchCertificate(names);
+    });
   }
 
   #tryAgain(listen: () => Promise<void>): void {
@@ -183,6 +188,12 @@ export class PodApi {
     });
   }
 }
+
+const lowestPort = 10_270;
+const portsBySpread = 1_000;
+
+/** Below those that the kernel hands out, and another one for each agent of a machine, so that none finds its own taken when it comes back. */
+const portOf = (folder: string): number => lowestPort + (createHash('sha256').update(folder).digest().readUInt32BE(0) % portsBySpread);
 
 async function keptPort(folder: string): Promise<number | undefined> {
   const port = Number(await readFile(join(folder, 'port'), 'utf8').catch(() => ''));

@@ -56,6 +56,8 @@ describe('the agent’s server', () => {
       manager: node.manager,
       state: {name: 'n1', hostIps: ['127.0.0.1'], isReady: true, probes: new Map()} as unknown as NodeState,
       runtime,
+      cgroups: {where: () => undefined},
+      clock: new ManualClock(),
       access,
       log: {
         error: (text, error) => log.push(`${text}: ${(error as Error).message}`),

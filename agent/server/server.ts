@@ -35,7 +35,7 @@ export interface ServerOptions {
   manager: PodManager;
   state: NodeState;
   runtime: Runtime;
-  cgroups: Cgroups;
+  cgroups: Pick<Cgroups, 'where'>;
   clock: Clock;
   access: Access;
   log: Log;
