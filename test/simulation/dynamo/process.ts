@@ -8,6 +8,8 @@ import {tablesOf} from '../../../shared/storage/dynamo/tables.ts';
 
 export const tables = tablesOf('sim-');
 
+const longestInvocationMs = 28_000;
+
 /** What a process runs on. */
 export interface Host {
   readonly calls: DynamoCalls;
@@ -23,9 +25,13 @@ export class Process<H extends Host = Host> {
   readonly machine: H;
   readonly opened: Promise<DynamoStore>;
   readonly #subscribers = new Set<Subscriber>();
+  /** When who asks now stops to wait for it, where somebody cuts its invocations. */
+  readonly #until: () => {deadline?: number};
 
   constructor(machine: H, random: () => number, cluster = 'default') {
     this.machine = machine;
+    const isCut = random() < 0.4;
+    this.#until = () => (isCut ? {deadline: machine.clock.now() + 1_000 + random() * longestInvocationMs} : {});
     this.opened = this.#mortal('Unavailable', () =>
       openDynamo({
         client: machine.calls,
@@ -53,7 +59,7 @@ export class Process<H extends Host = Host> {
   }
 
   async begin(options: Parameters<NonNullable<Store['begin']>>[0]): Promise<Session> {
-    const session = await this.#mortal('Unavailable', async () => (await this.opened).begin(options));
+    const session = await this.#mortal('Unavailable', async () => (await this.opened).begin({...options, ...this.#until()}));
     return {
       ...this.#reached(async () => session),
       confirm: () => this.#mortal('Unavailable', () => session.confirm()),
@@ -63,7 +69,7 @@ export class Process<H extends Host = Host> {
   #reached(store: () => Promise<Store>): Store {
     const refused = <T>(work: (store: Store) => Promise<T>): Promise<T> => this.#mortal('Unavailable', async () => work(await store()));
     return {
-      append: (write) => this.#mortal('OutcomeUnknown', async () => (await store()).append(write)),
+      append: (write) => this.#mortal('OutcomeUnknown', async () => (await store()).append({...write, ...this.#until()})),
       read: (type, key) => refused((to) => to.read(type, key)),
       scan: (type, options) => refused((to) => to.scan(type, options)),
       head: (type) => refused((to) => to.head(type)),
