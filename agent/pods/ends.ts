@@ -6,6 +6,7 @@ import {Kill} from './kill.ts';
 import {logDirectory} from './names.ts';
 import {hasExited, type Instance, isRunning} from './plan.ts';
 import {isSidecar} from './pod.ts';
+import {bounded} from './seconds.ts';
 import {messageFileOf} from './start.ts';
 import type {Subject} from './subject.ts';
 import {terminationMessage} from './termination-message.ts';
@@ -30,7 +31,8 @@ export class Ends {
   }
 
   /** A second time with less grace shortens the first. */
-  kill(instance: Instance, message: string, graceSeconds: number): Kill {
+  kill(instance: Instance, message: string, givenSeconds: number): Kill {
+    const graceSeconds = bounded(givenSeconds);
     const known = this.#kills.get(instance.id);
     if (known) {
       known.shorten(graceSeconds);

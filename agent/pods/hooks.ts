@@ -2,6 +2,7 @@
 import {httpCheck} from '../probes/http.ts';
 import type {Runtime} from '../runtime/runtime.ts';
 import type {Handler} from './pod.ts';
+import {bounded} from './seconds.ts';
 
 export interface HookTarget {
   containerId: string;
@@ -51,7 +52,7 @@ async function runHandler(
       `Exec lifecycle hook (${JSON.stringify(exec.command)}) failed - error: command '${exec.command.join(' ')}' exited with ${exitCode}: ${output}, message: ${JSON.stringify(output)}`,
     );
   }
-  if (sleep) return new Promise((resolve) => setTimeout(resolve, sleep.seconds * 1000));
+  if (sleep) return new Promise((resolve) => setTimeout(resolve, bounded(sleep.seconds) * 1000));
   if (httpGet) {
     const host = httpGet.host || target.ip;
     const outcome = await httpCheck(

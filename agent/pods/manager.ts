@@ -8,6 +8,7 @@ import type {Clock} from '../../shared/clock.ts';
 import type {Container, RuntimeEvent, Sandbox} from '../runtime/runtime.ts';
 import type {PodContext} from './context.ts';
 import {label, managedLabels, readNotes} from './names.ts';
+import {isOurContainer, isOurSandbox} from './ours.ts';
 import {isMirror, isStatic, type Pod} from './pod.ts';
 import {PodWorker} from './worker.ts';
 
@@ -49,6 +50,7 @@ export class PodManager {
   #listAgain = false;
   #isRuntimeLost = false;
   #balancing: (() => void) | undefined;
+  readonly #doubted = new Set<string>();
   #stop: (() => void)[] = [];
   /** When the runtime last answered a list, ms. */
   listedAt = 0;
@@ -163,14 +165,18 @@ export class PodManager {
 
   async #list(): Promise<void> {
     const {runtime} = this.#options.context;
-    const [sandboxes, containers] = await Promise.all([runtime.sandboxes(managedLabels), runtime.containers(managedLabels)]);
+    const lists = await Promise.all([runtime.sandboxes(managedLabels), runtime.containers(managedLabels)]);
+    const [sandboxes, containers] = [this.#believed(lists[0], isOurSandbox), this.#believed(lists[1], isOurContainer)];
     this.listedAt = this.#options.clock.now();
     const snapshot: Snapshot = {sandboxes: byPod(sandboxes), containers: byPod(containers)};
     const first = this.#snapshot === undefined;
     this.#snapshot = snapshot;
     await Promise.all(
       [...this.#workers.values()].map((worker) =>
-        worker.reconcile(snapshot.sandboxes.get(worker.uid) ?? [], snapshot.containers.get(worker.uid) ?? []),
+        worker
+          .reconcile(snapshot.sandboxes.get(worker.uid) ?? [], snapshot.containers.get(worker.uid) ?? [])
+          // One that makes no sense must not keep the others from being seen.
+          .catch((error) => this.#options.context.log.error(`cannot reconcile ${keyOf(worker.pod)}`, error)),
       ),
     );
     if (first) this.#settle();
@@ -181,6 +187,16 @@ export class PodManager {
     this.#options.runtimeChanged?.();
     // What failed while it was away need not wait any longer.
     for (const worker of this.#workers.values()) worker.runtimeReturned();
+  }
+
+  #believed<T extends {id: string}>(list: readonly T[], isOurs: (entry: T) => boolean): T[] {
+    return list.filter((entry) => {
+      if (isOurs(entry)) return true;
+      if (!this.#doubted.has(entry.id))
+        this.#options.context.log.warn(`${JSON.stringify(entry.id)} in the runtime is not ours after all: left alone`);
+      this.#doubted.add(entry.id);
+      return false;
+    });
   }
 
   /** No uids: all. */

@@ -39,8 +39,11 @@ const sharesPerCpu = 1024;
 const minQuotaMicros = 1000;
 
 /** In whole numbers: as a double 1.1 is a little more than 1100 thousandths. */
-export const milliCpu = (quantity: string): number => Number(((parseQuantity(quantity)?.nanos ?? 0n) + 999_999n) / 1_000_000n);
-export const bytesOf = (quantity: string): number => Number(quantityUnits(quantity));
+export const milliCpu = (quantity: string): number => count(((parseQuantity(quantity)?.nanos ?? 0n) + 999_999n) / 1_000_000n);
+export const bytesOf = (quantity: string): number => count(quantityUnits(quantity));
+/** More than any machine has is as much as can be counted: written out it must stay digits. */
+const count = (amount: bigint): number => Number(amount > maxCount ? maxCount : amount);
+const maxCount = BigInt(Number.MAX_SAFE_INTEGER);
 export const cpuShares = (milli: number): number =>
   milli === 0 ? minShares : Math.min(262_144, Math.max(minShares, Math.floor((milli * sharesPerCpu) / 1000)));
 export const cpuQuota = (milli: number, periodMicros: number): number =>

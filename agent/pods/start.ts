@@ -28,13 +28,16 @@ export interface StartInput {
   signal: AbortSignal;
 }
 
+/** A runtime may repeat all that it was given; a status has to stay one that the API takes. */
+const maxMessageLength = 8192;
+
 /** It does not run, and this is what its status says; tried again at `retryAt`, or when something changes. */
 export class StartError extends Error {
   readonly reason: string;
   readonly retryAt: number | undefined;
 
   constructor(reason: string, message: string, retryAt?: number) {
-    super(message);
+    super(message.length > maxMessageLength ? `${message.slice(0, maxMessageLength)}...` : message);
     this.reason = reason;
     this.retryAt = retryAt;
   }

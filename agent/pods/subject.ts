@@ -1,6 +1,7 @@
 /** One pod as all parts of its worker see it: what is wanted, what the runtime has, and a voice to speak of it with. */
 import type {PodContext} from './context.ts';
 import type {Pod, PodStatus} from './pod.ts';
+import {bounded} from './seconds.ts';
 import {PodView} from './view.ts';
 
 export class Subject {
@@ -32,7 +33,7 @@ export class Subject {
   }
 
   get graceSeconds(): number {
-    return this.pod.spec.terminationGracePeriodSeconds ?? 30;
+    return bounded(this.pod.spec.terminationGracePeriodSeconds ?? 30);
   }
 
   say(type: 'Normal' | 'Warning', reason: string, message: string): void {

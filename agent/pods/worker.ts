@@ -15,6 +15,7 @@ import {allContainers, fullName, type Pod} from './pod.ts';
 import {release, removeAll} from './release.ts';
 import {Resizes} from './resizes.ts';
 import {Sandboxes} from './sandboxes.ts';
+import {bounded} from './seconds.ts';
 import {Starts} from './starts.ts';
 import {Subject} from './subject.ts';
 import type {PodView} from './view.ts';
@@ -123,7 +124,8 @@ export class PodWorker {
     this.terminate(graceSeconds, false);
   }
 
-  terminate(graceSeconds: number, deleted: boolean): void {
+  terminate(givenSeconds: number, deleted: boolean): void {
+    const graceSeconds = bounded(givenSeconds);
     if (this.#ending) {
       this.#ending.deleted ||= deleted;
       if (graceSeconds < this.#ending.graceSeconds) {
@@ -208,10 +210,19 @@ export class PodWorker {
       } catch (error) {
         if (!(error instanceof Held)) this.#later(error);
       }
-      this.#publish(this.#isEager());
+      this.#publishSafely();
     }
     this.#running = false;
     if (this.#dirty && !this.#gone) void this.#run();
+  }
+
+  /** What cannot be told of one pod must not end the agent. */
+  #publishSafely(): void {
+    try {
+      this.#publish(this.#isEager());
+    } catch (error) {
+      this.#context.log.error(`status of ${fullName(this.#subject.pod)}`, error);
+    }
   }
 
   #later(error: unknown): void {

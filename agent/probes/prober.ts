@@ -2,6 +2,7 @@
 import {HookError, resolvePort} from '../pods/hooks.ts';
 import type {Instance} from '../pods/plan.ts';
 import type {Container, Pod, Probe} from '../pods/pod.ts';
+import {bounded} from '../pods/seconds.ts';
 import {type Runtime, RuntimeError} from '../runtime/runtime.ts';
 import {grpcCheck} from './grpc.ts';
 import {httpCheck, type Outcome} from './http.ts';
@@ -98,10 +99,10 @@ export class Prober {
 
   #schedule(target: Target, kind: ProbeKind, probe: Probe, first: boolean): void {
     if (target.stopped) return;
-    const periodMs = (probe.periodSeconds || 10) * 1000;
+    const periodMs = bounded(probe.periodSeconds || 10) * 1000;
     // A server needs a moment before it listens; a liveness probe must not be what takes it down.
     const headStart = kind === 'liveness' ? periodMs : Math.min(periodMs, headStartMs);
-    const delay = (probe.initialDelaySeconds ?? 0) * 1000 + headStart;
+    const delay = bounded(probe.initialDelaySeconds ?? 0) * 1000 + headStart;
     // A clock that was set back must not put the first probe off.
     const initial = Math.min(delay, Math.max(0, target.startedAtMs + delay - Date.now()));
     const timer = setTimeout(() => void this.#run(target, kind, probe), first ? initial : periodMs);
@@ -148,7 +149,7 @@ export class Prober {
 
   async #check(target: Target, probe: Probe): Promise<Outcome> {
     const {exec, httpGet, tcpSocket, grpc} = probe;
-    const timeoutSeconds = probe.timeoutSeconds || 1;
+    const timeoutSeconds = bounded(probe.timeoutSeconds || 1);
     const timeoutMs = timeoutSeconds * 1000;
     const {instance, ip = '127.0.0.1', container} = target;
     try {

@@ -29,6 +29,11 @@ describe('a folder that changes as one', () => {
     expect(await readdir(folder)).toHaveLength(3);
   });
 
+  test('that cannot be written whole leaves nothing behind', async () => {
+    await expect(writeAtomically(folder, payload({a: '1', 'a/b': '2'}))).rejects.toThrow();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
   test.each([
     '../x',
     'a/../../x',

@@ -40,6 +40,23 @@ export async function writeAtomically(folder: string, payload: Payload, group?: 
 
   const generation = `..${new Date().toISOString().replace(/[-:T]/g, '_').replace(/\..*/, '')}.${Math.floor(Math.random() * 1e9)}`;
   const fresh = join(folder, generation);
+  try {
+    await writeGeneration(fresh, payload, group);
+  } catch (error) {
+    // It is tried again and again: what cannot be written whole leaves nothing.
+    await rm(fresh, {recursive: true, force: true});
+    throw error;
+  }
+  await rm(join(folder, nextLink), {force: true});
+  await symlink(generation, join(folder, nextLink));
+  await rename(join(folder, nextLink), join(folder, dataLink));
+  await showEntries(folder, payload);
+  for (const entry of await readdir(folder))
+    if (entry.startsWith('..') && entry !== dataLink && entry !== generation) await rm(join(folder, entry), {recursive: true, force: true});
+  return true;
+}
+
+async function writeGeneration(fresh: string, payload: Payload, group: number | undefined): Promise<void> {
   await mkdir(fresh, {mode: 0o755});
   await chmod(fresh, 0o755);
   if (group !== undefined) await chown(fresh, 0, group);
@@ -51,13 +68,6 @@ export async function writeAtomically(folder: string, payload: Payload, group?: 
     await chmod(file, group === undefined ? mode : mode | groupBits(mode));
     if (group !== undefined || uid !== undefined) await chown(file, uid ?? 0, group ?? 0);
   }
-  await rm(join(folder, nextLink), {force: true});
-  await symlink(generation, join(folder, nextLink));
-  await rename(join(folder, nextLink), join(folder, dataLink));
-  await showEntries(folder, payload);
-  for (const entry of await readdir(folder))
-    if (entry.startsWith('..') && entry !== dataLink && entry !== generation) await rm(join(folder, entry), {recursive: true, force: true});
-  return true;
 }
 
 /** With a group of the pod's own, its members may read what the owner may. */

@@ -18,10 +18,12 @@ const timeout = 120_000;
 
 export const systemMounter: Mounter = {
   async mount(source, target, type, options) {
-    await run('mount', ['-t', type, ...(options.length > 0 ? ['-o', options.join(',')] : []), source, target], {timeout}).catch(explain);
+    await run('mount', ['-t', type, ...(options.length > 0 ? ['-o', options.join(',')] : []), '--', source, target], {timeout}).catch(
+      explain,
+    );
   },
   async bind(source, target, readOnly) {
-    await run('mount', ['--no-canonicalize', '--bind', source, target], {timeout}).catch(explain);
+    await run('mount', ['--no-canonicalize', '--bind', '--', source, target], {timeout}).catch(explain);
     if (readOnly) await run('mount', ['--no-canonicalize', '-o', 'remount,bind,ro', target], {timeout}).catch(explain);
   },
   async unmount(target) {

@@ -3,7 +3,7 @@
  * between the look and the mount. Each step is opened from the last without following links, and what was opened is what is mounted.
  */
 import {constants} from 'node:fs';
-import {chmod, type FileHandle, lstat, mkdir, open, readlink, realpath, rm, writeFile} from 'node:fs/promises';
+import {type FileHandle, lstat, mkdir, open, readlink, realpath, rm, writeFile} from 'node:fs/promises';
 import {dirname, join, relative} from 'node:path';
 import type {Mounter} from './mounts.ts';
 
@@ -78,8 +78,9 @@ async function openStep(path: string, mode: number): Promise<FileHandle> {
   const handle = await open(path, flags).catch(async (error: NodeJS.ErrnoException) => {
     if (error.code !== 'ENOENT') throw error;
     await mkdir(path, {mode});
-    // Not what the process's mask leaves of it.
-    await chmod(path, mode);
+    // Not what the process's mask leaves of it; and not by its name, which may be a link by now.
+    const made = await open(path, constants.O_RDONLY | constants.O_DIRECTORY | constants.O_NOFOLLOW);
+    await made.chmod(mode).finally(() => made.close());
     return open(path, flags);
   });
   // With these flags a link itself can be opened.

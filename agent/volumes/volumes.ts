@@ -2,7 +2,7 @@
  * The volumes of a pod on this machine: made before its containers, kept up to date while they run, taken away when they are gone. What is
  * there is read from the disk and the mount table, never from memory, so a restart changes nothing.
  */
-import {chmod, chown, mkdir, readdir, rm, stat} from 'node:fs/promises';
+import {chmod, chown, lstat, mkdir, readdir, rm, stat} from 'node:fs/promises';
 import {join} from 'node:path';
 import type {Pod, Volume} from '../pods/pod.ts';
 import {bytesOf, podLimit} from '../pods/resources.ts';
@@ -190,7 +190,7 @@ async function openFolder(path: string, group: number | undefined, mode: number)
 }
 
 async function usedBytes(path: string): Promise<number> {
-  const stats = await stat(path).catch(() => undefined);
+  const stats = await lstat(path).catch(() => undefined);
   if (!stats) return 0;
   let total = stats.blocks * 512;
   if (!stats.isDirectory()) return total;

@@ -1,4 +1,5 @@
 /** The runtime seam over the container runtime interface, version 1: one method here is one call there. */
+import {isIP} from 'node:net';
 import {
   type AttachStream,
   type Container,
@@ -114,7 +115,9 @@ export class RemoteRuntime implements Runtime {
     const {status} = (await absentAsUndefined(this.#call(calls.sandboxStatus, {podSandboxId}))) ?? {};
     if (!status) return undefined;
     const {network, ...rest} = status as SandboxStatus & {network?: {ip: string; additionalIps: {ip: string}[]}};
-    const ips = network ? [network.ip, ...network.additionalIps.map(({ip}) => ip)].filter(Boolean) : [];
+    sameId(podSandboxId, (status as SandboxStatus).id);
+    // They go into files of the pod and into its status: anything else there would be somebody's text.
+    const ips = network ? [network.ip, ...network.additionalIps.map(({ip}) => ip)].filter((ip) => isIP(ip) > 0) : [];
     return {...rest, ips};
   }
 
@@ -140,7 +143,9 @@ export class RemoteRuntime implements Runtime {
   }
 
   async containerStatus(containerId: string): Promise<ContainerStatus | undefined> {
-    return (await absentAsUndefined(this.#call(calls.containerStatus, {containerId})))?.status as ContainerStatus | undefined;
+    const {status} = (await absentAsUndefined(this.#call(calls.containerStatus, {containerId}))) ?? {};
+    if (status) sameId(containerId, (status as ContainerStatus).id);
+    return status as ContainerStatus | undefined;
   }
 
   async updateResources(containerId: string, linux: LinuxResources): Promise<void> {
@@ -229,6 +234,12 @@ export class RemoteRuntime implements Runtime {
     if (typeof id !== 'string' || id === '') throw new RuntimeError('failed', `the runtime answered without ${field}`);
     return id;
   }
+}
+
+/** @throws RuntimeError for an answer about something else */
+function sameId(asked: string, answered: string): void {
+  if (asked !== answered)
+    throw new RuntimeError('failed', `the runtime was asked about ${asked} and answered about ${JSON.stringify(answered)}`);
 }
 
 async function absentAsUndefined<T>(answer: Promise<T>): Promise<T | undefined> {
