@@ -63,6 +63,7 @@ async function open(row: FunctionRow, parts: PartsOf, own: OwnCluster, more: Mor
     ...optional('serviceNodePortRange', nodePortRange),
     ...optional('watchHistoryMs', historyMs),
     ...optional('watchSocket', watchSocket),
+    ...optional('nodeTunnel', watchSocket),
     ...optional('nodeLiveness', livenessOf(environment)),
     ...more(environment),
   };
