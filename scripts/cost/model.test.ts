@@ -1,5 +1,5 @@
 import {describe, expect, test} from 'vitest';
-import {bill, idle, perMillionRequests, perMillionWrites, prices, total} from './model.ts';
+import {bill, followedHour, idle, perMillionRequests, perMillionWrites, prices, total, tunnelFrame, tunnelGb} from './model.ts';
 import {report} from './report.ts';
 
 const of = (usage: Partial<typeof idle>): number => total(bill({...idle, ...usage}));
@@ -35,6 +35,12 @@ describe('the model', () => {
 
   test('charges no request less than the gateway does', () => {
     for (const verb of ['create', 'get', 'list'] as const) expect(perMillionRequests(verb)).toBeGreaterThan(prices.restRequestsPerMillion);
+  });
+
+  test('knows what goes through tunnels', () => {
+    expect(tunnelFrame.mailbox(2_000)).toBeGreaterThan(tunnelFrame.mailbox(1_000));
+    expect(tunnelGb(tunnelFrame.relayed)).toBeLessThan(tunnelGb(tunnelFrame.mailbox));
+    expect(followedHour()).toBeLessThan(0.02);
   });
 
   test('names its date, and stands beside a managed control plane', () => {

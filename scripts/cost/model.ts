@@ -4,6 +4,7 @@
  */
 import {type FunctionName, type FunctionRow, functions} from '../../functions/functions.ts';
 import {hearingMs, leaseSeconds, livePingSeconds} from '../../shared/nodes/liveness.ts';
+import {maxTextDataBytes} from '../../shared/nodes/tunnel/text.ts';
 import calls from './calls.json' with {type: 'json'};
 import prices from './prices.json' with {type: 'json'};
 
@@ -61,6 +62,8 @@ const maintenanceSeconds = 300;
 /** Of an HTTP watch at rest. */
 const pollSeconds = 1;
 const streamSeconds = 840;
+/** Of a mailbox, while nothing comes. */
+const longestLookSeconds = 0.25;
 const accessLogBytes = 330;
 const answerBytes = 1_500;
 const listAnswerBytes = 50_000;
@@ -135,6 +138,27 @@ export function perMillionWrites(usage: Usage = idle): number {
 
 /** Of one write or read by itself, in dollars a million. */
 export const perMillionRequests = (verb: Verb): number => request(verb, verb === 'list' ? listAnswerBytes : answerBytes) * million;
+
+/** What a tunnel carries, in dollars: a frame of so many bytes into a mailbox that a function reads, and one from connection to connection. */
+export const tunnelFrame = {
+  mailbox: (bytes: number): number =>
+    messages(1) +
+    stage('tunnel-frame', 'socket-message') +
+    (Math.ceil(bytes / 1_024) * prices.writeUnitsPerMillion + (Math.ceil(bytes / 4_096) / 2) * prices.readUnitsPerMillion) / million,
+  relayed: (): number => messages(2) + stage('tunnel-frame', 'socket-message'),
+};
+
+/** A log that is asked for once, without what it says. */
+export const tunnelRequest = (): number => request('get', 0) + stage('tunnel-dial', 'connect') + messages(4);
+/** An hour of a log that is followed, without what it says: the environment that holds it, and its looks at the mailbox. */
+export const followedHour = (): number => {
+  const looks = 3_600 / longestLookSeconds;
+  return (functions.connect.memoryMb / 1024) * prices.functionGbSecond * 3_600 + (looks * prices.readUnitsPerMillion) / 2 / million;
+};
+/** A key that is pressed in a terminal, and its echo. */
+export const keystroke = (): number => 2 * tunnelFrame.relayed();
+/** Of what a tunnel carries in full frames. */
+export const tunnelGb = (frame: (bytes: number) => number): number => (gb / maxTextDataBytes) * frame(maxTextDataBytes) + prices.egressGb;
 
 /** Seconds until a node is seen to renew its Lease no more: when its connection ends, and when it falls silent without a word. */
 export const deadNodeSeconds = {closed: 5, silent: hearingMs / 1_000};

@@ -1,5 +1,21 @@
 /** The bill as a table, and the three figures that the goals are about. */
-import {bill, calls, deadNodeSeconds, idle, type Line, perMillionRequests, perMillionWrites, prices, total, type Usage} from './model.ts';
+import {
+  bill,
+  calls,
+  deadNodeSeconds,
+  followedHour,
+  idle,
+  keystroke,
+  type Line,
+  perMillionRequests,
+  perMillionWrites,
+  prices,
+  total,
+  tunnelFrame,
+  tunnelGb,
+  tunnelRequest,
+  type Usage,
+} from './model.ts';
 
 export interface Report {
   lines: Line[];
@@ -40,6 +56,7 @@ function asText(usage: Usage, figures: Omit<Report, 'text'>): string {
     `idle, ${`${usage.nodes} nodes`.padEnd(31)} ${money(figures.idleWithNodes)} a month`,
     `a million writes, all in              ${money(figures.perMillionWrites)} (sent to ${watchers(usage.watchersPerChange)}; each further one ${money(further)})`,
     `a million requests by themselves      ${verbs.join(', ')}`,
+    `through tunnels                       a million requests ${money(tunnelRequest() * 1e6)}, a followed log ${money(followedHour() * 100)} for 100 h and ${money(tunnelGb(tunnelFrame.mailbox))} a GB, exec ${money(keystroke() * 1e6)} a million keystrokes and ${money(tunnelGb(tunnelFrame.relayed))} a GB`,
     `a dead node is known within           ${deadNodeSeconds.closed} s when its connection ends, ${deadNodeSeconds.silent} s when it falls silent`,
     '',
     `prices of ${prices.date} in ${prices.region}, first tier, free tiers left out; calls measured ${calls.measured}`,

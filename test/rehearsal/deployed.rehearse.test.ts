@@ -1,20 +1,26 @@
 /** The CDK app, deployed for real into the emulator, its bundles under the real Lambda runtime: what clients see of it. */
 import {execFile, spawn} from 'node:child_process';
+import {randomBytes} from 'node:crypto';
 import {once} from 'node:events';
-import {mkdtempSync, rmSync} from 'node:fs';
+import {mkdtempSync, readFileSync, rmSync, writeFileSync} from 'node:fs';
 import {request} from 'node:https';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {setTimeout as pass} from 'node:timers/promises';
 import {fileURLToPath} from 'node:url';
 import {promisify} from 'node:util';
-import {afterAll, beforeAll, expect, test} from 'vitest';
+import {afterAll, beforeAll, describe, expect, test} from 'vitest';
 import {WebSocket} from 'ws';
 import {compare, grantsOf} from '../../infra/least-privilege.ts';
 import {synthesize} from '../../infra/testing.ts';
+import {type LocalProxy, startProxy} from '../../localstack/proxy/proxy.ts';
 import {startChaos} from '../../localstack/rehearse/chaos.ts';
 import {type Rehearsal, startRehearsal} from '../../localstack/rehearse/rehearsal.ts';
 import {findToolchain} from '../../localstack/rehearse/toolchain.ts';
+import {loadCredentials} from '../../shared/client/node/credentials.ts';
+import {startTestAgent, type TestAgent} from '../runtime/agent.ts';
+import {lackingRuntime, startRuntime, type TestRuntime} from '../runtime/containerd.ts';
+import {images} from '../runtime/images.ts';
 import {startInformer} from '../stories/informer-client.ts';
 import {informer, kubectl} from '../stories/programs.ts';
 
@@ -137,6 +143,78 @@ test('a node lives as its tunnel does', {timeout: storyLimitMs}, async () => {
   second.socket.terminate();
   const ended = Date.now();
   await expect.poll(async () => Date.now() - (await age()), {timeout: 30_000}).toBeLessThan(ended + 10_000);
+});
+
+/** What is lacking for a node with pods. */
+const lacking = !kubectl ? 'kubectl' : lackingRuntime;
+
+describe.skipIf(lacking)(`a node that nobody can dial${lacking ? ` (${lacking} is missing)` : ''}`, () => {
+  let runtime: TestRuntime;
+  let agent: TestAgent;
+  let proxy: LocalProxy;
+  const pod = {
+    kind: 'Pod',
+    apiVersion: 'v1',
+    metadata: {name: 'far', namespace: 'default'},
+    spec: {
+      nodeName: 'far',
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 1,
+      containers: [{name: 'main', image: images.busybox, command: ['sh', '-c', 'echo started; httpd -f -p 8080 -h /www']}],
+    },
+  };
+  /** Through `clusterless proxy`, which upgrades need. */
+  const near = (...args: string[]) => [`--server=${proxy.url}`, '--kubeconfig', '/dev/null', '-n', 'default', ...args];
+  const throughProxy = async (...args: string[]): Promise<string> => (await run(kubectl!, near(...args), {maxBuffer: 1 << 26})).stdout;
+
+  beforeAll(async () => {
+    runtime = await startRuntime();
+    // An address that is nobody's: whatever reaches it has come through the tunnel.
+    agent = await startTestAgent(runtime, {
+      name: 'far',
+      kubeconfig: rehearsal.kubeconfig,
+      flags: ['--node-ip=192.0.2.1', '--cluster-api-qps=50'],
+    });
+    proxy = await startProxy({credentials: await loadCredentials({kubeconfig: rehearsal.kubeconfig}), host: '127.0.0.1', port: 0});
+    await expect.poll(async () => (await ask('/api/v1/nodes/far')).status, {timeout: 60_000}).toBe(200);
+    expect((await ask('/api/v1/namespaces/default/pods', 'rehearsal-token', JSON.stringify(pod))).status).toBe(201);
+    await kube('-n', 'default', 'wait', 'pod/far', '--for=condition=Ready', '--timeout=90s');
+  }, deployLimitMs);
+
+  afterAll(async () => {
+    await proxy?.close();
+    await agent?.stop();
+    await runtime?.stop();
+  }, storyLimitMs);
+
+  test('tells its logs and figures, and lets itself and its pods be proxied', {timeout: storyLimitMs}, async () => {
+    expect(await kube('-n', 'default', 'logs', 'far')).toBe('started\n');
+    expect(await kube('get', '--raw', '/api/v1/nodes/far/proxy/healthz')).toBe('ok');
+    expect(await kube('get', '--raw', '/api/v1/namespaces/default/pods/far:8080/proxy/')).toBe('hello from web\n');
+  });
+
+  test('runs what is executed, with input and exit code; carries files and ports', {timeout: storyLimitMs}, async () => {
+    expect(await throughProxy('exec', 'far', '--', 'echo', 'hello')).toBe('hello\n');
+    await expect(throughProxy('exec', 'far', '--', 'sh', '-c', 'exit 7')).rejects.toMatchObject({code: 7});
+    await expect(run(kubectl!, near('--as=bob', 'exec', 'far', '--', 'true'))).rejects.toThrow(/forbidden|cannot create/);
+    const [sent, back] = [join(folder, 'sent'), join(folder, 'back')];
+    writeFileSync(sent, randomBytes(1_000_000));
+    await throughProxy('cp', sent, 'far:/tmp/file');
+    await throughProxy('cp', 'far:/tmp/file', back);
+    expect(readFileSync(back).equals(readFileSync(sent))).toBe(true);
+    const forwarding = spawn(kubectl!, near('port-forward', 'far', ':8080'));
+    try {
+      let said = '';
+      forwarding.stdout.on('data', (piece) => {
+        said += piece;
+      });
+      await expect.poll(() => said, {timeout: 30_000}).toMatch(/127\.0\.0\.1:\d+/);
+      const [, port] = /127\.0\.0\.1:(\d+)/.exec(said)!;
+      expect(await (await fetch(`http://127.0.0.1:${port}/`)).text()).toBe('hello from web\n');
+    } finally {
+      forwarding.kill('SIGKILL');
+    }
+  });
 });
 
 test.skipIf(!informer)(
