@@ -152,6 +152,11 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
     why: 'the pod or secret that a token is bound to is read when such a token comes',
   },
   {
+    actions: ['dynamodb:UpdateItem'],
+    only: ({function: name, resource, kind}) => name === 'connect' && resource === 'connections' && kind === 'n',
+    why: 'a node whose connection turns out to have ended, of which nobody was told',
+  },
+  {
     actions: ['dynamodb:GetItem'],
     only: ({resource, kind}) => resource === 'connections' && kind === 'f',
     why: 'who is rung while another sends looks now and then whether that one is done',

@@ -69,11 +69,8 @@ function headOf({cluster}: SocketParts, user: UserInfo, {method, target, headers
   const given = new AbortController();
   const {path, query} = parsed;
   return new Promise((resolve, reject) => {
-    waiting.set(given.signal, (head) => {
-      resolve(head);
-      // Nobody answers it here.
-      given.abort();
-    });
+    // Nobody answers it here: the handler waits for what never comes, and goes with what it waits for.
+    waiting.set(given.signal, resolve);
     const own = headers['authorization'] === undefined;
     cluster.handle({method, path, query, headers, upgrade: true, signal: given.signal, ...(own && {user})}).then(resolve, reject);
   });
