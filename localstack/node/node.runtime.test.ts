@@ -2,7 +2,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {existsSync} from 'node:fs';
-import {mkdtemp, rm} from 'node:fs/promises';
+import {mkdtemp, readFile, rm} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join, resolve} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
@@ -40,7 +40,7 @@ describe.skipIf(lackingRuntime)(`a cluster with a node in one command${lackingRu
   afterAll(async () => {
     for (const child of running) child.kill('SIGKILL');
     await runtime?.stop();
-    await rm(data, {recursive: true, force: true});
+    for (const folder of [data, `${data}-beside`]) await rm(folder, {recursive: true, force: true});
   }, storyLimitMs);
 
   function up(...flags: string[]): Up {
@@ -127,6 +127,28 @@ describe.skipIf(lackingRuntime)(`a cluster with a node in one command${lackingRu
       client.close();
       plain.kill('SIGTERM');
       await once(plain, 'exit');
+    },
+    storyLimitMs,
+  );
+
+  test(
+    'an agent that is killed is started again, and its pods never notice; another one beside it is refused',
+    async () => {
+      const server = up('--in-memory');
+      await server.said(/^node story ready/m);
+      await startPod('steady');
+      const before = (await until('steady', isReady))['status'].containerStatuses[0];
+      const agent = async (): Promise<number> => JSON.parse(await readFile(join(data, 'node', 'node.json'), 'utf8')).pid;
+      const killed = await agent();
+      process.kill(killed, 'SIGKILL');
+      while ((await agent()) === killed) await pause(50);
+      await server.said(/(?:runs as node "story".*){2}/s);
+      expect((await until('steady', isReady))['status'].containerStatuses[0]).toEqual(before);
+      const beside = up('--in-memory', '--data', `${data}-beside`);
+      await beside.said(/runs 1 pods of another nodeagent/);
+      expect(await beside.interrupt()).toBe(1);
+      await server.interrupt();
+      expect(await leftovers(runtime, join(data, 'node', 'root'))).toEqual(nothing);
     },
     storyLimitMs,
   );
