@@ -112,3 +112,11 @@ describe('a container', () => {
     expect(condition(status, 'Initialized')).toBe('False ContainersNotInitialized');
   });
 });
+
+test('an ephemeral container is never ready, and has not started: nobody asks it', () => {
+  const shell = containerOf('shell');
+  const pod = podOf({containers: [a], ephemeralContainers: [shell]});
+  const [status] = ask(pod, [instanceOf(a, 'running'), instanceOf(shell, 'running')]).ephemeralContainerStatuses!;
+  expect(status).toMatchObject({name: 'shell', ready: false, state: {running: {}}});
+  expect(status).not.toHaveProperty('started');
+});

@@ -48,7 +48,11 @@ export function podStatus(input: StatusInput): PodStatus {
   const of = (container: Container, reason: string): ContainerStatus => containerStatus(input, container, reason, old.get(container.name));
   const init = (spec.initContainers ?? []).map((container) => of(container, 'PodInitializing'));
   const main = spec.containers.map((container) => of(container, initialReason));
-  const ephemeral = (spec.ephemeralContainers ?? []).map((container) => of(container, 'ContainerCreating'));
+  const ephemeral = (spec.ephemeralContainers ?? []).map((container): ContainerStatus => {
+    // They are never probed, and a pod does not wait for them.
+    const {started: _started, ...status} = of(container, 'ContainerCreating');
+    return {...status, ready: false};
+  });
   for (const status of init) {
     const container = spec.initContainers!.find(({name}) => name === status.name)!;
     if (!isSidecar(container)) status.ready = status.state.terminated?.exitCode === 0;
