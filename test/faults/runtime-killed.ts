@@ -3,7 +3,7 @@ import {setTimeout as pause} from 'node:timers/promises';
 import {identities} from './agent-killed.ts';
 import {startChurn} from './churn.ts';
 import {type Fault, hold} from './fault.ts';
-import {forgottenIn, isNothingOfAgent, nodeName, pod} from './node.ts';
+import {forgottenIn, isNothingOfAgent, isReady, nodeName, pod} from './node.ts';
 
 export const runtimeKilled: Fault = {
   promise:
@@ -25,6 +25,7 @@ export const runtimeKilled: Fault = {
       await node.runtime.start();
     }
     await churn.stop();
+    await node.ready();
     await node.runtime.kill();
     const downAt = Date.now();
     await node.api.until(`/api/v1/nodes/${nodeName}`, 'the node says that it is not Ready', (found) =>
@@ -33,7 +34,7 @@ export const runtimeKilled: Fault = {
     const toldMs = Date.now() - downAt;
     await node.runtime.start();
     const upAt = Date.now();
-    await node.ready();
+    await node.api.until(`/api/v1/nodes/${nodeName}`, 'the node is Ready again', isReady);
     const readyMs = Date.now() - upAt;
     for (const name of churn.wanted) await node.untilReady(name, 180_000);
     const healMs = Date.now() - upAt;
