@@ -27,6 +27,11 @@ export interface Cgroups {
   /** What grows before `work`, what shrinks after it. */
   resize(before: Pod, after: Pod, work: () => Promise<void>): Promise<void>;
   remove(uid: string, qos: QosClass | undefined): Promise<void>;
+  /**
+   * `remove`, of a pod of ours that the runtime knows nothing of any more: processes that are still there were forgotten by a runtime that was
+   * killed, and are ended. Never of a pod that may be another agent's.
+   */
+  clear(uid: string, qos: QosClass | undefined): Promise<void>;
   /** Classes get the sum of what their pods ask for. */
   balance(pods: Iterable<Pod>): Promise<void>;
   /** Uids whose cgroups are there. */
@@ -44,6 +49,7 @@ export interface Whereabouts {
 }
 
 const top = 'kubepods';
+const maxKillLooks = 50;
 const controllersV1 = ['cpu', 'memory', 'pids'] as const;
 const classes = ['burstable', 'besteffort'] as const;
 
@@ -66,6 +72,7 @@ const noCgroups: Cgroups = {
   prepare: async () => '',
   resize: (_before, _after, work) => work(),
   remove: async () => {},
+  clear: async () => {},
   balance: async () => {},
   present: async () => [],
   where: () => undefined,
@@ -118,14 +125,28 @@ class Tree implements Cgroups {
   }
 
   async remove(uid: string, qos: QosClass | undefined): Promise<void> {
-    if (this.#options.driver === 'systemd') return;
-    const paths = qos
-      ? [this.#pathOf(uid, qos)]
-      : (['Guaranteed', 'Burstable', 'BestEffort'] as const).map((each) => this.#pathOf(uid, each));
-    const folders = (await this.#allBases()).flatMap((base) => paths.map((path) => join(base, this.#options.root, path)));
+    const folders = await this.#foldersOf(uid, qos);
     const results = await Promise.allSettled(folders.map(removeTree));
     const failed = results.find((result) => result.status === 'rejected');
     if (failed) throw failed.reason;
+  }
+
+  async clear(uid: string, qos: QosClass | undefined): Promise<void> {
+    try {
+      await this.remove(uid, qos);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EBUSY') throw error;
+      for (const folder of await this.#foldersOf(uid, qos)) await killAll(folder);
+      await this.remove(uid, qos);
+    }
+  }
+
+  async #foldersOf(uid: string, qos: QosClass | undefined): Promise<string[]> {
+    if (this.#options.driver === 'systemd') return [];
+    const paths = qos
+      ? [this.#pathOf(uid, qos)]
+      : (['Guaranteed', 'Burstable', 'BestEffort'] as const).map((each) => this.#pathOf(uid, each));
+    return (await this.#allBases()).flatMap((base) => paths.map((path) => join(base, this.#options.root, path)));
   }
 
   async balance(pods: Iterable<Pod>): Promise<void> {
@@ -257,6 +278,24 @@ async function removeTree(folder: string): Promise<void> {
       if (code !== 'EBUSY' || attempt >= 5) throw error;
       await new Promise((resolve) => setTimeout(resolve, 20));
     }
+  }
+}
+
+/** Every process in it and below, as often as new ones appear. */
+async function killAll(folder: string): Promise<void> {
+  const entries = await readdir(folder, {withFileTypes: true}).catch(() => []);
+  for (const entry of entries) if (entry.isDirectory()) await killAll(join(folder, entry.name));
+  for (let looks = 0; looks < maxKillLooks; looks++) {
+    const pids = (await readFile(join(folder, 'cgroup.procs'), 'utf8').catch(() => '')).split('\n').filter(Boolean).map(Number);
+    // 0 stands for a process of another namespace: signalled, it would be our own group.
+    if (pids.length === 0) return;
+    for (const pid of pids.filter((each) => each > 1))
+      try {
+        process.kill(pid, 'SIGKILL');
+      } catch {
+        // It has ended meanwhile.
+      }
+    await new Promise((resolve) => setTimeout(resolve, 20));
   }
 }
 

@@ -291,6 +291,8 @@ export class PodManager {
       for (const uid of await volumes.present()) {
         if (!isLeft(uid)) continue;
         await removeLogs(settings.logRoot, uid);
+        // By its folder it was ours.
+        await cgroups.clear(uid, undefined);
         await volumes.remove(uid);
       }
       for (const uid of await cgroups.present()) if (isLeft(uid)) await cgroups.remove(uid, undefined);

@@ -25,9 +25,10 @@ export async function release({context, apiPod, pod, uid, view}: Subject, keepVo
 
 /** All that is left. Nobody waits for this any more; what fails here is found again as an orphan. */
 export async function removeAll({context, pod, uid, view}: Subject): Promise<void> {
-  const {runtime, volumes, settings, starts, log} = context;
+  const {runtime, volumes, cgroups, settings, starts, log} = context;
   try {
     for (const {id} of view.sandboxes) await starts.use(() => runtime.removeSandbox(id));
+    await cgroups.clear(uid, qosClass(pod));
     await rm(logDirectory(settings.logRoot, pod.metadata), {recursive: true, force: true});
     // Last: by its folder a pod that was half removed is found again.
     await volumes.remove(uid);

@@ -121,6 +121,7 @@ export async function fakeNode(runtime: FakeRuntime, more: Partial<PodContext> =
       prepare: async () => '',
       resize: (_before, _after, work) => work(),
       remove: async () => {},
+      clear: async () => {},
       balance: async () => {},
       present: async () => [],
       where: () => undefined,

@@ -1,5 +1,8 @@
 /** A cluster and an agent in this process, over a containerd of their own: what users see of pods, and what pods leave behind. */
-import {mkdir, mkdtemp, rm} from 'node:fs/promises';
+import {spawn} from 'node:child_process';
+import {once} from 'node:events';
+import {existsSync} from 'node:fs';
+import {mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
 import {get} from 'node:https';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
@@ -76,6 +79,17 @@ describe.skipIf(lackingRuntime)(`a node on a real runtime${lackingRuntime ? ` ($
     );
     await runtime.runtime.startContainer(container);
     return {sandbox, container};
+  }
+
+  /** A process in a pod's cgroup that the runtime knows nothing of, as one leaves behind that is killed while it makes a sandbox. */
+  async function runInCgroupOf(name: string): Promise<{ended: Promise<unknown>}> {
+    const {metadata} = await api.ask('GET', `${pods}/${name}`);
+    const [tree] = ['/sys/fs/cgroup/memory', '/sys/fs/cgroup'].filter((path) => existsSync(path));
+    const cgroup = join(tree!, runtime.cgroupRoot, 'kubepods/burstable', `pod${metadata.uid}`, 'forgotten');
+    const child = spawn('sleep', ['10000'], {stdio: 'ignore'});
+    await mkdir(cgroup);
+    await writeFile(join(cgroup, 'cgroup.procs'), String(child.pid));
+    return {ended: once(child, 'exit')};
   }
 
   const pod = (name: string, spec: object, container: object = {}) => ({
@@ -233,8 +247,10 @@ describe.skipIf(lackingRuntime)(`a node on a real runtime${lackingRuntime ? ` ($
       // That the counting counts: of each there is something to leave.
       const held = await leftovers(runtime, agent.rootDir);
       for (const count of Object.values(held)) expect(count, JSON.stringify(held)).toBeGreaterThan(0);
+      const forgotten = await runInCgroupOf('mounts');
       await Promise.all(names.map((name: string) => api.ask('DELETE', `${pods}/${name}?gracePeriodSeconds=1`)));
       for (const name of names) await api.until(`${pods}/${name}`, `${name} is gone`, (found) => found === undefined);
+      await forgotten.ended;
       expect((await runtime.runtime.sandboxStatus(foreign.sandbox))?.state).toBe(sandboxReady);
       expect((await runtime.runtime.exec(foreign.container, ['true'], 5)).exitCode).toBe(0);
       await runtime.runtime.stopContainer(foreign.container, 0);
