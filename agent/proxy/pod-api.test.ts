@@ -32,6 +32,7 @@ async function podApi(access: ServerAccess, more: Partial<PodApiOptions> = {}): 
     port: 0,
     folder: await scratch('pod-api-'),
     hostIps: ['127.0.0.1'],
+    moreAddresses: async () => [],
     podIps: () => [],
     clock: systemClock,
     log,

@@ -9,10 +9,11 @@ import {join} from 'node:path';
 import type {Clock} from '../../shared/clock.ts';
 import type {KubeObject} from '../../shared/object.ts';
 import type {ServerAccess} from '../api/clusterconfig.ts';
+import {defaultAddresses} from '../node/machine.ts';
 import type {Log} from '../pods/context.ts';
 import {proxyCertificates} from './certificates.ts';
 import type {PodProxy} from './proxy.ts';
-import {type Address, answers, directAddress, type Way} from './way.ts';
+import {type Address, answers, directAddress, isLoopback, type Way} from './way.ts';
 
 export interface PodApiOptions {
   access: ServerAccess;
@@ -23,6 +24,8 @@ export interface PodApiOptions {
   /** Below --root-dir. */
   folder: string;
   hostIps: readonly string[];
+  /** Others of this machine, for nodes whose own is loopback: in a pod that is the pod. */
+  moreAddresses?(): Promise<readonly string[]>;
   /** Addresses of pods that run here. */
   podIps(): Iterable<string>;
   clock: Clock;
@@ -130,8 +133,9 @@ export class PodApi {
 
   async #startProxy(): Promise<void> {
     const {access, clock, folder, hostIps, log, podIps, port} = this.#options;
-    const host = hostIps[0] ?? '127.0.0.1';
-    const names = [...new Set([...hostIps, '127.0.0.1', '::1', ...serviceNames])];
+    const reachable = hostIps.find((ip) => !isLoopback(ip)) ?? (await (this.#options.moreAddresses ?? defaultAddresses)())[0];
+    const host = reachable ?? hostIps[0] ?? '127.0.0.1';
+    const names = [...new Set([host, ...hostIps, '127.0.0.1', '::1', ...serviceNames])];
     const [certificates, {PodProxy}, before] = await Promise.all([
       proxyCertificates(folder, names, clock.now()),
       import('./proxy.ts'),

@@ -24,7 +24,7 @@ export function directAddress({url, ca, insecure, serverName}: ServerAccess): Ad
   return {host, port: Number(url.port) || 443};
 }
 
-const isLoopback = (host: string): boolean =>
+export const isLoopback = (host: string): boolean =>
   host === 'localhost' ||
   host.endsWith('.localhost') ||
   (isIP(host) !== 0 && (/^(127\.|0\.0\.0\.0$)/.test(host) || host === '::1' || host === '::' || /^::ffff:(127\.|7f)/i.test(host)));
