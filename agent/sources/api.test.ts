@@ -68,6 +68,18 @@ describe('the pods of a node, as the API has them', () => {
     expect(api.count('GET /api/v1/pods')).toBe(1);
   });
 
+  test('are heard of again as soon as any request has got through', async () => {
+    await api.stop();
+    const gone = clock.now();
+    await passTime(clock, () => clock.now() - gone > 600_000, 5_000);
+    put('c');
+    await api.start();
+    const back = clock.now();
+    await client.request('GET', '/api/v1/namespaces/ns/pods/c', {priority: 'free'});
+    while (told.length < 2) await new Promise((resolve) => setTimeout(resolve, 1));
+    expect([told.at(-1), clock.now()]).toEqual(['~ c', back]);
+  });
+
   test('are listed again when the API has forgotten where we were; who was replaced by a namesake has gone and come', async () => {
     api.remove(pathOf('a'));
     api.endWatches();

@@ -48,6 +48,7 @@ export class Informer<T extends KubeObject = KubeObject> {
   #attempts = 0;
   #pollUntil = 0;
   #cancel = (): void => {};
+  #waiting: (() => void) | undefined;
   #cancelResync = (): void => {};
   #state: 'new' | 'running' | 'closed' = 'new';
   #resolveSynced!: () => void;
@@ -86,6 +87,19 @@ export class Informer<T extends KubeObject = KubeObject> {
   /** Everything up to here is in memory; undefined before the first list. */
   get resourceVersion(): string | undefined {
     return this.#resourceVersion;
+  }
+
+  get isClosed(): boolean {
+    return this.#state === 'closed';
+  }
+
+  /** The server has been heard again by other means: what waits to try again need not. */
+  hurry(): void {
+    const work = this.#waiting;
+    if (!work || this.#state === 'closed') return;
+    this.#cancel();
+    this.#waiting = undefined;
+    work();
   }
 
   close(): void {
@@ -217,7 +231,11 @@ export class Informer<T extends KubeObject = KubeObject> {
     const {clock, random} = this.#options;
     const wait = Math.min(firstBackoffMs * 2 ** Math.min(this.#attempts, 16), maxBackoffMs);
     this.#attempts++;
-    this.#cancel = clock.after(wait * (0.5 + random() / 2), work);
+    this.#waiting = work;
+    this.#cancel = clock.after(wait * (0.5 + random() / 2), () => {
+      this.#waiting = undefined;
+      work();
+    });
   }
 
   #resyncLater(): void {

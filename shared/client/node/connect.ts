@@ -2,10 +2,11 @@
 import {WatchClient} from '../../changes/protocol/client.ts';
 import {closeCodes, subprotocol} from '../../changes/protocol/messages.ts';
 import type {Clock} from '../../clock.ts';
+import {StatusError} from '../../errors.ts';
 import type {KubeObject} from '../../object.ts';
 import type {Client} from '../client.ts';
-import {collect} from '../connection.ts';
-import {HttpClient, type HttpClientOptions, type Priority} from '../http-client.ts';
+import {collect, type Reply} from '../connection.ts';
+import {HttpClient, type HttpClientOptions, type Priority, type RequestOptions} from '../http-client.ts';
 import {Informer, type InformerOptions} from '../informer.ts';
 import {BestWatches, HttpWatches, SocketWatches, type WatchListener, type WatchSource, type WatchTarget} from '../watches.ts';
 import {type CredentialOptions, type Credentials, loadCredentials} from './credentials.ts';
@@ -53,11 +54,18 @@ export async function connect(options: ConnectOptions = {}): Promise<KubeClient>
   return new NodeClient(options.credentials ?? (await loadCredentials(options)), options);
 }
 
+/** What comes and goes must not set everybody off each time. */
+const hurryEveryMs = 5_000;
+
 class NodeClient extends HttpClient implements KubeClient {
   readonly namespace: string;
   readonly credentials: Credentials;
   readonly #common: {clock: Clock; random: () => number};
   readonly #watches: WatchSource;
+  readonly #informers = new Set<Informer>();
+  /** A request got no answer, and none has since. */
+  #isLost = false;
+  #hurriedAt = Number.NEGATIVE_INFINITY;
 
   constructor(credentials: Credentials, options: ConnectOptions) {
     const {userAgent, watches = 'auto', timeoutMs, pace, clock = clientClock, random = Math.random} = options;
@@ -86,7 +94,38 @@ class NodeClient extends HttpClient implements KubeClient {
 
   informer<T extends KubeObject>(target: WatchTarget, {priority = 'normal', ...options}: InformerChoices<T> = {}): Informer<T> {
     const list: Client['list'] = (path, query) => this.list(path, query, {priority});
-    return new Informer<T>({...target, ...options, client: {list}, watches: this.#watches, ...this.#common}).start();
+    const informer = new Informer<T>({...target, ...options, client: {list}, watches: this.#watches, ...this.#common}).start();
+    for (const each of this.#informers) if (each.isClosed) this.#informers.delete(each);
+    this.#informers.add(informer as unknown as Informer);
+    return informer;
+  }
+
+  override request<T = unknown>(method: string, path: string, options?: RequestOptions): Promise<T> {
+    return this.#noting(super.request<T>(method, path, options), options?.signal);
+  }
+
+  override stream(path: string, query: Record<string, string>, signal?: AbortSignal): Promise<Reply> {
+    return this.#noting(super.stream(path, query, signal), signal);
+  }
+
+  async #noting<T>(answer: Promise<T>, signal?: AbortSignal): Promise<T> {
+    try {
+      const given = await answer;
+      this.#heard();
+      return given;
+    } catch (error) {
+      if (!(error instanceof StatusError) && !signal?.aborted) this.#isLost = true;
+      throw error;
+    }
+  }
+
+  /** Where the server is back, whoever waits hears of it from whoever found out first. */
+  #heard(): void {
+    const now = this.#common.clock.now();
+    if (!this.#isLost || now - this.#hurriedAt < hurryEveryMs) return;
+    this.#isLost = false;
+    this.#hurriedAt = now;
+    for (const informer of this.#informers) informer.hurry();
   }
 
   override close(): void {
