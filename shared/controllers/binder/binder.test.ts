@@ -1,5 +1,8 @@
 import {afterEach, describe, expect, test} from 'vitest';
-import {TestApi} from '../../../test/api.ts';
+import {admin, TestApi} from '../../../test/api.ts';
+import {ManualClock} from '../../clock.ts';
+import {createApi} from '../../create-api.ts';
+import {openMemory} from '../../storage/embedded/open.ts';
 
 const pods = '/api/v1/namespaces/default/pods';
 const nodes = '/api/v1/nodes';
@@ -352,6 +355,25 @@ describe('a node that falls silent', () => {
     expect(await refusal('web')).toBe('0/1 nodes are available: 1 node(s) had untolerated taint(s).');
     await say('one', 'True', {cpu: '2', memory: '4Gi', pods: '110'});
     expect(await boundTo('web')).toBe('one');
+  });
+
+  test('while nobody was there to hear it has some seconds to be heard again', async () => {
+    const clock = new ManualClock();
+    const store = await openMemory({clock});
+    api = await TestApi.start({store, clock});
+    await addNode('one');
+    await api.post(leases, {metadata: {name: 'one'}, ...renewed()});
+    await api.close();
+    clock.advance(600_000);
+    api = new TestApi(createApi({store, clock, user: admin, binder: true}), clock);
+    await api.api.start();
+    await settle();
+    clock.advance(10_000);
+    await settle();
+    expect(await readiness()).toMatchObject({status: 'True'});
+    clock.advance(6_000);
+    await settle();
+    expect(await readiness()).toMatchObject({status: 'Unknown'});
   });
 
   test('is left to the controller manager where that is at work', async () => {

@@ -14,8 +14,10 @@ import {Leader} from './leader.ts';
 
 /** As the reference's --node-monitor-grace-period. */
 const graceMs = 50_000;
+/** After a start of ours, for agents to find us again: they renew every ten seconds. */
+const reunionMs = 15_000;
 const namespace = 'kube-node-lease/';
-const said = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
+const spoken = ['Ready', 'MemoryPressure', 'DiskPressure', 'PIDPressure'];
 
 const keptOfLeases: Projection = (key, image) => {
   if (!key.startsWith(namespace)) return undefined;
@@ -57,8 +59,10 @@ export class NodeSilence {
     leases.onChange((key, lease) => {
       const name = key.slice(namespace.length);
       if (!lease) return void this.#heardAt.delete(name);
-      // What is renewed now counts from now, whatever the node's clock says.
-      this.#heardAt.set(name, isFirst ? Math.min(Date.parse(lease['spec'].renewTime) || 0, clock.now()) : clock.now());
+      // What is renewed now counts from now, whatever the node's clock says; what was before our time by its own word.
+      const now = clock.now();
+      const said = Math.min(Date.parse(lease['spec'].renewTime) || 0, now);
+      this.#heardAt.set(name, isFirst ? Math.max(said, now - graceMs + reunionMs) : now);
       this.#cancel ??= clock.after(0, () => this.#sweep());
     });
     isFirst = false;
@@ -98,7 +102,7 @@ export class NodeSilence {
     try {
       const node = await client.get(path, name);
       const present: {type: string; status: string}[] = node['status']?.conditions ?? [];
-      const known = present.filter(({type, status}) => said.includes(type) && status !== 'Unknown');
+      const known = present.filter(({type, status}) => spoken.includes(type) && status !== 'Unknown');
       if (known.length === 0 || this.#heardAt.has(name)) return;
       const unknown = {
         status: 'Unknown',
