@@ -10,6 +10,9 @@ const protocol = 'v1.tunnel.clusterless.dev';
 const leases = '/apis/coordination.k8s.io/v1/namespaces/kube-node-lease/leases';
 const json = {'Content-Type': 'application/json'};
 
+/** Each test has the functions anew, which a busy machine takes its time for. */
+const loadingMs = 60_000;
+
 let kit: Kit;
 let gateway: TestGateway;
 let rest: Record<'create' | 'get' | 'list', RestHandler>;
@@ -48,7 +51,7 @@ beforeEach(async () => {
     const spec = {holderIdentity: name, leaseDurationSeconds: 40, renewTime: micro(nowMs)};
     await post(leases, {kind: 'Lease', apiVersion: 'coordination.k8s.io/v1', metadata: {name}, spec});
   }
-});
+}, loadingMs);
 
 const micro = (ms: number): string => new Date(ms).toISOString().replace('Z', '000Z');
 const post = (path: string, body: object) => rest.create(kit.restEvent('POST', path, {headers: json, body}));

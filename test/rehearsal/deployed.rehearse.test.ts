@@ -26,7 +26,7 @@ import {informer, kubectl} from '../stories/programs.ts';
 
 const run = promisify(execFile);
 const root = fileURLToPath(new URL('../..', import.meta.url));
-const deployLimitMs = 300_000;
+const deployLimitMs = 600_000;
 const storyLimitMs = 120_000;
 /** Long enough for a dozen environments to be taken away. */
 const stormMs = 8_000;
