@@ -19,6 +19,8 @@ let rest: Record<'create' | 'get' | 'list', RestHandler>;
 let socket: Record<'connect' | 'message' | 'disconnect', SocketHandler>;
 /** Calls to tables, by name; those of the engine are not among them. */
 let called: string[];
+/** What the log's stream holds. */
+let records: object[];
 let nowMs: number;
 /** Stands until it is moved; what waits for time waits for that of the machine. */
 const clock = {now: () => nowMs, after: systemClock.after};
@@ -28,7 +30,9 @@ beforeEach(async () => {
   nowMs = Date.now();
   gateway = new TestGateway();
   kit = await import('./kit/testing.ts');
-  const {double} = await kit.installTables({clock, openSockets: async () => gateway});
+  const tables = await kit.installTables({clock, openSockets: async () => gateway});
+  const {double} = tables;
+  ({records} = tables);
   called = [];
   const {doors} = await import('./kit/doors.ts');
   doors.calls = async () =>
@@ -155,6 +159,21 @@ describe('a node lives', () => {
     expect(last('c1')).toEqual({action: 'pong'});
     nowMs += 150_000;
     expect(await renewed()).toBe(nowMs);
+  });
+
+  test('for those who place pods as well', async () => {
+    nowMs -= 600_000;
+    await open('c1');
+    nowMs += 600_000;
+    await say('c1', {action: 'hello', node: 'n1', token: kit.adminToken});
+    const conditions = [{type: 'Ready', status: 'True', reason: 'Said', message: ''}];
+    for (const name of ['n1', 'n2']) await post('/api/v1/nodes', {kind: 'Node', apiVersion: 'v1', metadata: {name}, status: {conditions}});
+    nowMs += 120_000;
+    const controllers = ((await import('./controllers.ts')) as {handler: (event: unknown) => Promise<unknown>}).handler;
+    await controllers({Records: records.splice(0)});
+    const ready = async (name: string) =>
+      JSON.parse((await rest.get(kit.restEvent('GET', `/api/v1/nodes/${name}`))).body).status.conditions[0].status;
+    expect([await ready('n1'), await ready('n2')]).toEqual(['True', 'Unknown']);
   });
 
   test('at the price of one write a ping', async () => {

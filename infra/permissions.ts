@@ -120,7 +120,7 @@ export const grants: Record<FunctionName, Grants> = {
     ],
     connections: ['POST', 'DELETE'],
   },
-  controllers: {tables: [...writes, onConnections(['d'], 'BatchGetItem', 'PutItem', 'Query')]},
-  maintenance: {tables: [...sweeps, onConnections(['d'], 'PutItem', 'Query')]},
+  controllers: {tables: [...writes, onConnections(['d'], 'BatchGetItem', 'PutItem'), onConnections(['d', 'n'], 'Query')]},
+  maintenance: {tables: [...sweeps, onConnections(['d'], 'PutItem'), onConnections(['d', 'n'], 'Query')]},
   bootstrap: {tables: writes, writesParameters: ['service-account-key', 'static-tokens', 'client-ca', 'client-ca-key']},
 };

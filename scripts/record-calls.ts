@@ -1,5 +1,6 @@
 /**
- * `node scripts/run.mjs scripts/record-calls.ts CALLS.json...`: adds what rehearsals recorded (calls.json in their folders) to
+ * `node scripts/run.mjs scripts/record-calls.ts CALLS.json...`: adds what rehearsals recorded (calls.json in their folders, and where TEST_RECORD_CALLS
+ * tells the rehearsal's test to write it) to
  * infra/recorded-calls.json, which infra/least-privilege.test.ts holds against the roles.
  */
 import {readFileSync, writeFileSync} from 'node:fs';

@@ -276,6 +276,9 @@ test('no function asked for what its role does not grant', () => {
   const {resources} = synthesize();
   const calls = rehearsal.calls();
   expect(calls.length).toBeGreaterThan(50);
+  // For scripts/record-calls.ts.
+  const record = process.env['TEST_RECORD_CALLS'];
+  if (record) writeFileSync(record, JSON.stringify(calls));
   expect(compare(grantsOf(resources), calls, resources).lacking).toEqual([]);
 });
 
