@@ -34,7 +34,7 @@ export class Bearers {
     return [...this.#known.values()].reduce((sum, {upstream}) => sum + upstream.carried, 0);
   }
 
-  /** Undefined when there are too many. The token is shown to the server and to nobody else, and is not kept in the clear as a key. */
+  /** Undefined when too many are at work. The token is shown to the server and to nobody else, and is not kept in the clear as a key. */
   of(authorization: string): Upstream | undefined {
     const key = createHash('sha256').update(authorization).digest('base64');
     const known = this.#known.get(key);
@@ -42,7 +42,7 @@ export class Bearers {
       known.usedAt = this.#clock.now();
       return known.upstream;
     }
-    if (this.#known.size >= maxBearers) return undefined;
+    if (this.#known.size >= maxBearers && !this.#dropOldest()) return undefined;
     const credentials: Credentials = {...this.#server, present: async () => ({authorization})};
     const upstream = new Upstream(new HttpConnection(credentials), credentials);
     this.#known.set(key, {upstream, usedAt: this.#clock.now()});
@@ -54,6 +54,15 @@ export class Bearers {
     this.#cancelSweep?.();
     for (const {upstream} of this.#known.values()) upstream.close();
     this.#known.clear();
+  }
+
+  /** Whoever makes tokens up must not keep out those who have one. */
+  #dropOldest(): boolean {
+    const idle = [...this.#known].filter(([, {upstream}]) => upstream.carried === 0);
+    const [oldest] = idle.sort(([, a], [, b]) => a.usedAt - b.usedAt);
+    if (!oldest) return false;
+    oldest[1].upstream.close();
+    return this.#known.delete(oldest[0]);
   }
 
   #sweep(): void {

@@ -62,7 +62,7 @@ afterAll(async () => {
 
 beforeEach(() => {
   // What was heard before is forgotten.
-  api.clock.advance(60_000);
+  api.clock.advance(120_000);
   asked = [];
   silent = new Set(['mute']);
   say = (node) => ({
@@ -107,6 +107,15 @@ describe('nodes', () => {
     api.clock.advance(12_000);
     await api.get(`${base}/nodes/n1`);
     expect(asked).toEqual(['n1', 'n1']);
+  });
+
+  test('one that says nothing is not waited for by each list', async () => {
+    await Promise.all([api.get(`${base}/nodes/n1`), api.get(`${base}/nodes/n2`)]);
+    await patiently(api.get(`${base}/nodes`));
+    api.clock.advance(30_000);
+    asked = [];
+    expect((await api.get(`${base}/nodes`)).body.items).toHaveLength(2);
+    expect(asked.sort()).toEqual(['n1', 'n2']);
   });
 
   test('selectors ask only whom they select', async () => {

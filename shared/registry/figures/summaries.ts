@@ -30,6 +30,8 @@ export interface NodeSummary {
 const keptMs = 12_000;
 /** A node that says nothing is left out, rather than that all wait. */
 const patienceMs = 5_000;
+/** And is not waited for again by each list. */
+const silenceKeptMs = 60_000;
 const atOnce = 24;
 /** A node with 1,000 containers says some 400 KB. */
 const maxSummaryBytes = 32 * 1024 * 1024;
@@ -38,7 +40,7 @@ const usualWindowMs = 10_000;
 export const windowHeader = 'stats-window-seconds';
 
 interface Kept {
-  at: number;
+  until: number;
   uid: string | undefined;
   summary: Promise<NodeSummary | undefined>;
 }
@@ -72,15 +74,20 @@ export class Summaries {
     const {name, uid} = node.metadata;
     const known = this.#kept.get(name!);
     if (known && known.uid === uid) return known.summary;
-    // Silence is kept as well: the next list does not wait for it again.
-    const summary = this.#ask(node).catch(() => undefined);
-    this.#kept.set(name!, {at: this.#clock.now(), uid, summary});
-    return summary;
+    const asked = this.#clock.now();
+    const kept: Kept = {until: asked + keptMs, uid, summary: Promise.resolve(undefined)};
+    kept.summary = this.#ask(node).catch(() => {
+      const now = this.#clock.now();
+      if (now - asked >= patienceMs) kept.until = now + silenceKeptMs;
+      return undefined;
+    });
+    this.#kept.set(name!, kept);
+    return kept.summary;
   }
 
   #forget(): void {
-    const before = this.#clock.now() - keptMs;
-    for (const [name, {at}] of this.#kept) if (at <= before) this.#kept.delete(name);
+    const now = this.#clock.now();
+    for (const [name, {until}] of this.#kept) if (until <= now) this.#kept.delete(name);
   }
 
   async #ask(node: KubeObject): Promise<NodeSummary> {
