@@ -133,6 +133,19 @@ describe('a pod gets a node', () => {
     expect(taken.filter((node) => node === 'one')).toHaveLength(4);
   });
 
+  test('that nobody else is given while it is bound, be it changed meanwhile', async () => {
+    await start();
+    await addNode('one', {allocatable: {cpu: '1', memory: '1Gi', pods: '1'}});
+    const changes = ['a', 'b'].map(async (name) => {
+      await addPod(name);
+      for (let turn = 0; turn < 5; turn++) await api.mergePatch(`${pods}/${name}`, {metadata: {labels: {turn: String(turn)}}});
+    });
+    await Promise.all(changes);
+    await settle();
+    const bound = await Promise.all(['a', 'b'].map(async (name) => (await api.get(`${pods}/${name}`)).body.spec.nodeName));
+    expect(bound.filter(Boolean)).toEqual(['one']);
+  });
+
   test('the more important one first', async () => {
     await start();
     await api.post('/apis/scheduling.k8s.io/v1/priorityclasses', {metadata: {name: 'high'}, value: 1000});

@@ -104,7 +104,8 @@ export class Binder {
   #podChanged(key: string, pod: KubeObject | undefined, old: KubeObject | undefined): void {
     const placement: Placement | undefined = pod?.['placement'];
     const before: Placement | undefined = old?.['placement'];
-    this.#rooms.set(key, placement);
+    // One that waits may hold the room that it is about to get.
+    if (placement || before || !pod) this.#rooms.set(key, placement);
     const waiting = this.#waiting.get(key);
     if (waiting && waiting.pod.metadata.uid !== pod?.metadata.uid) this.#reports.forget(waiting.pod.metadata.uid!);
     if (!pod || placement) this.#waiting.delete(key);
