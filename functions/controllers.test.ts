@@ -31,7 +31,8 @@ beforeEach(async () => {
   };
   controllers = await load('controllers');
   maintenance = await load('maintenance');
-});
+  // Everything is loaded anew, on a machine that may be busy.
+}, 60_000);
 
 async function ask(name: keyof typeof rest, method: string, url: string, body?: object) {
   const {statusCode, body: text} = await rest[name](kit.restEvent(method, url, {headers: json, ...(body && {body})}));
