@@ -31,7 +31,7 @@ export class Ends {
   }
 
   /** A second time with less grace shortens the first. */
-  kill(instance: Instance, message: string, givenSeconds: number): Kill {
+  kill(instance: Instance, message: string, givenSeconds: number, turn?: Promise<unknown>): Kill {
     const graceSeconds = bounded(givenSeconds);
     const known = this.#kills.get(instance.id);
     if (known) {
@@ -40,7 +40,7 @@ export class Ends {
     }
     const {context, pod, view} = this.#subject;
     const ip = view.sandboxes[0]?.ips[0] ?? context.hostIps()[0];
-    const kill = new Kill(context, pod, instance, ip, message, graceSeconds, () => this.#settle(instance.id));
+    const kill = new Kill(context, pod, instance, ip, message, graceSeconds, () => this.#settle(instance.id), turn);
     this.#kills.set(instance.id, kill);
     return kill;
   }
@@ -83,23 +83,20 @@ export class Ends {
     this.messages.set(instance.id, await terminationMessage(file, instance.notes.messagePolicy, instance.status.exitCode, log));
   }
 
-  /** App containers at once, then sidecars one by one, the last to start first. All have the same end of their grace. */
+  /** App containers at once, then sidecars one by one, the last to start first: all within one grace. */
   async stopAll(graceSeconds: number): Promise<void> {
-    const {context, pod, view} = this.#subject;
-    const deadline = context.clock.now() + graceSeconds * 1000;
+    const {pod, view} = this.#subject;
     const sidecars = (pod.spec.initContainers ?? []).filter(isSidecar).map(({name}) => name);
-    const stop = (which: (instance: Instance) => boolean, seconds: number) =>
-      Promise.all(
-        view
-          .running()
-          .filter(which)
-          .map((instance) => this.kill(instance, `Stopping container ${instance.name}`, seconds).done),
-      );
-    await stop(({name}) => !sidecars.includes(name), graceSeconds);
+    const running = view.running();
+    const stop = (which: (instance: Instance) => boolean, turn?: Promise<unknown>) =>
+      running.filter(which).map((instance) => this.kill(instance, `Stopping container ${instance.name}`, graceSeconds, turn).done);
+    let before: Promise<unknown> = Promise.all(stop(({name}) => !sidecars.includes(name)));
+    // Their hooks run at once, their signals wait.
     for (const name of sidecars.reverse()) {
-      const left = Math.max(graceSeconds > 0 ? 1 : 0, Math.min(graceSeconds, (deadline - context.clock.now()) / 1000));
-      await stop((instance) => instance.name === name, left);
+      const turn = before;
+      before = Promise.all([turn, ...stop((instance) => instance.name === name, turn)]);
     }
+    await before;
     // A kill that was under way before may still be settling what it saw.
     await Promise.all([...this.#kills.values()].map(({done}) => done));
   }

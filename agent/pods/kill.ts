@@ -1,4 +1,7 @@
-/** Ending one container: preStop, its stop signal, and KILL when the grace is over. A second request with less grace shortens the first. */
+/**
+ * Ending one container: preStop, its turn, its stop signal, and KILL when the grace is over. A second request with less grace shortens the
+ * first.
+ */
 
 import {containerState} from '../runtime/runtime.ts';
 import type {PodContext} from './context.ts';
@@ -7,7 +10,7 @@ import type {Instance} from './plan.ts';
 import type {Pod} from './pod.ts';
 import {sayAbout} from './start.ts';
 
-/** After a hook that used up the grace: enough for the signal to be heard. */
+/** Whatever was used up before it, or was never given: enough for the signal to be heard. */
 const leastStopSeconds = 2;
 const firstRetryMs = 200;
 const longestRetryMs = 5000;
@@ -20,6 +23,8 @@ export class Kill {
   readonly #hurry = new AbortController();
   #deadline: number;
   #stopping = false;
+  #over = false;
+  #look = () => {};
   /** When the container has ended and `settled` has run. Never rejects for long: it is tried until it has. */
   readonly done: Promise<void>;
 
@@ -31,6 +36,7 @@ export class Kill {
     message: string,
     graceSeconds: number,
     settled: () => Promise<void>,
+    turn?: Promise<unknown>,
   ) {
     this.#context = context;
     this.#pod = pod;
@@ -38,7 +44,7 @@ export class Kill {
     this.#ip = ip;
     this.#deadline = context.clock.now() + graceSeconds * 1000;
     sayAbout(context, pod, instance)('Normal', 'Killing', message);
-    this.done = this.#run(graceSeconds).then(settled);
+    this.done = this.#run(graceSeconds, turn).then(settled);
   }
 
   /** The runtime has been asked, and its answer is being waited for. */
@@ -48,7 +54,9 @@ export class Kill {
 
   /** It has ended by itself: a hook for it is no longer worth the time. */
   ended(): void {
+    this.#over = true;
     this.#hurry.abort(new Error('it has ended'));
+    this.#look();
   }
 
   shorten(graceSeconds: number): void {
@@ -56,17 +64,20 @@ export class Kill {
     if (deadline >= this.#deadline) return;
     this.#deadline = deadline;
     this.#hurry.abort(new Error('less time'));
-    if (this.#stopping) void this.#context.runtime.stopContainer(this.#instance.id, graceSeconds).catch(() => {});
+    this.#look();
+    if (this.#stopping)
+      void this.#context.runtime.stopContainer(this.#instance.id, Math.max(leastStopSeconds, graceSeconds)).catch(() => {});
   }
 
-  async #run(graceSeconds: number): Promise<void> {
+  async #run(graceSeconds: number, turn: Promise<unknown> | undefined): Promise<void> {
     const {preStop} = this.#instance.notes;
     if (preStop && graceSeconds > 0) await this.#preStop(preStop, graceSeconds);
+    if (turn) await this.#await(turn);
     this.#stopping = true;
     for (let pauseMs = firstRetryMs; ; pauseMs = Math.min(pauseMs * 2, longestRetryMs)) {
       // Never more than was given, though the clock was set back.
-      const left = Math.max(0, Math.min(graceSeconds, (this.#deadline - this.#context.clock.now()) / 1000));
-      const seconds = preStop && graceSeconds > 0 ? Math.max(leastStopSeconds, left) : left;
+      const left = Math.min(graceSeconds, (this.#deadline - this.#context.clock.now()) / 1000);
+      const seconds = Math.max(leastStopSeconds, left);
       try {
         await this.#context.runtime.stopContainer(this.#instance.id, seconds);
         return;
@@ -76,6 +87,26 @@ export class Kill {
         this.#context.log.error(`cannot stop container ${this.#instance.id}`, error);
         await new Promise((resolve) => setTimeout(resolve, pauseMs));
       }
+    }
+  }
+
+  /** Others go first, as long as there is time. */
+  async #await(turn: Promise<unknown>): Promise<void> {
+    let isHere = false;
+    const come = () => {
+      isHere = true;
+      this.#look();
+    };
+    turn.then(come, come);
+    for (;;) {
+      const leftMs = this.#deadline - this.#context.clock.now();
+      if (isHere || this.#over || leftMs <= 0) return;
+      let cancel = () => {};
+      await new Promise<void>((resolve) => {
+        this.#look = resolve;
+        cancel = this.#context.clock.after(leftMs, resolve);
+      });
+      cancel();
     }
   }
 
