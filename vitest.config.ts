@@ -7,6 +7,7 @@ export default defineConfig({
     maxWorkers: 2,
     isolate: false,
     testTimeout: 20_000,
+    hookTimeout: 60_000,
     // A machine that others use too is slow now and then.
     expect: {poll: {timeout: 15_000}},
   },
