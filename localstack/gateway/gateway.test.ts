@@ -51,6 +51,21 @@ describe.each(protocols)('over %s', (name, over) => {
       },
     ));
 
+  test('half of an answer does not look like a whole one', () =>
+    withGateway(
+      () => ({
+        status: 200,
+        headers: {},
+        body: (async function* () {
+          yield text('half');
+          throw new Error('the road broke');
+        })(),
+      }),
+      async (gateway) => {
+        await expect(over(gateway, '/')).rejects.toThrow();
+      },
+    ));
+
   test('the server says nothing about keeping the connection', () =>
     withGateway(
       () => plain('x'),

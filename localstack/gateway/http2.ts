@@ -110,7 +110,13 @@ export class Http2Desk {
 async function write({status, headers, body}: ApiResponse, stream: ServerHttp2Stream, method: string): Promise<void> {
   const gone = stream.destroyed || stream.closed;
   if (isStream(body)) {
-    if (!gone) stream.respond({':status': status, ...headers});
+    if (!gone) {
+      // Else Node would say that the answer is whole before it says that it broke.
+      stream.once('wantTrailers', () => {
+        if (!stream.closed && !stream.destroyed) stream.sendTrailers({});
+      });
+      stream.respond({':status': status, ...headers}, {waitForTrailers: true});
+    }
     return carry(body, stream);
   }
   if (gone) return;

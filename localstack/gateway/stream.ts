@@ -31,7 +31,10 @@ export function carry(body: AsyncIterable<Uint8Array>, sink: Sink): Promise<void
   return undefined;
 }
 
-/** Pulls the next piece only when the last one was taken. In the end the iterator has been closed. */
+/**
+ * Pulls the next piece only when the last one was taken. In the end the iterator has been closed. A body that breaks is not ended: half of an
+ * answer must not look like a whole one, so whoever hears of the error cuts the client off.
+ */
 export async function pump(body: AsyncIterable<Uint8Array>, sink: Sink): Promise<void> {
   const iterator = body[Symbol.asyncIterator]();
   let leave: (() => void) | undefined;
@@ -41,10 +44,14 @@ export async function pump(body: AsyncIterable<Uint8Array>, sink: Sink): Promise
     void iterator.return?.();
   };
   sink.once('close', onClose);
+  let isWhole = false;
   try {
     while (!sink.destroyed) {
       const next = await iterator.next();
-      if (next.done) break;
+      if (next.done) {
+        isWhole = true;
+        break;
+      }
       if (sink.destroyed) break;
       if (!sink.write(next.value)) {
         await new Promise<void>((resolve) => {
@@ -59,6 +66,6 @@ export async function pump(body: AsyncIterable<Uint8Array>, sink: Sink): Promise
   } finally {
     sink.removeListener('close', onClose);
     if (sink.destroyed) await iterator.return?.();
-    else sink.end();
+    else if (isWhole) sink.end();
   }
 }

@@ -49,6 +49,7 @@ export async function overHttp1(gateway: Gateway, path: string, ask: Ask = {}): 
       (response) => {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk));
+        response.on('error', reject);
         response.on('end', () => resolve({status: response.statusCode!, headers: response.headers, body: Buffer.concat(chunks)}));
       },
     );
