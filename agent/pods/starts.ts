@@ -34,6 +34,11 @@ export class Starts {
     return this.isStarted(id) && !this.#ends.isKilling(id) && this.#subject.context.prober.ready(id);
   }
 
+  /** Whatever failed may succeed now; crashes count as before. */
+  retry(): void {
+    this.#held.clear();
+  }
+
   /** What a container lacked may be there now. */
   referencesChanged(): void {
     for (const [name, waiting] of this.waiting) if (waiting.reason === 'CreateContainerConfigError') this.#held.delete(name);

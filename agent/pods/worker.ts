@@ -150,6 +150,7 @@ export class PodWorker {
   runtimeReturned(): void {
     this.#retryMs = firstRetryMs;
     this.#sandboxes.retry();
+    this.#starts.retry();
     this.wake();
   }
 
