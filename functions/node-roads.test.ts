@@ -6,6 +6,7 @@ import {systemClock} from '../shared/clock.ts';
 import type {StreamFrame} from '../shared/nodes/tunnel/frames.ts';
 import {Multiplexer} from '../shared/nodes/tunnel/multiplexer.ts';
 import {decodeText} from '../shared/nodes/tunnel/text.ts';
+import type {DynamoDouble} from '../shared/storage/dynamo/double/double.ts';
 import type {RestHandler} from './kit/rest.ts';
 import type {SocketHandler} from './kit/socket-handler.ts';
 import {connectEvent, socketEvent, TestGateway} from './kit/socket-testing.ts';
@@ -23,6 +24,7 @@ let gateway: Connected;
 let rest: Record<'create' | 'connect', RestHandler>;
 let socket: Record<'connect' | 'message' | 'disconnect', SocketHandler>;
 let agent: Agent;
+let tables: DynamoDouble;
 let offsetMs: number;
 const clock = {now: () => Date.now() + offsetMs, after: systemClock.after};
 
@@ -103,7 +105,7 @@ beforeEach(async () => {
   offsetMs = 0;
   gateway = new Connected();
   kit = await import('./kit/testing.ts');
-  await kit.installTables({clock, openSockets: async () => gateway});
+  tables = (await kit.installTables({clock, openSockets: async () => gateway})).double;
   const load = async <T>(name: string) =>
     ((await import(/* @vite-ignore */ new URL(`./${name}.ts`, import.meta.url).href)) as {handler: T}).handler;
   rest = {create: await load('create'), connect: await load('connect')};
@@ -163,6 +165,17 @@ describe('a request through the tunnel', () => {
     // With a Status, or in the middle of what it said.
     expect((await asking.catch(() => ({statusCode: 503}))).statusCode).toBe(503);
   });
+});
+
+test('a table that is busy loses no frame', async () => {
+  let failures = 3;
+  const put = tables.putItem.bind(tables);
+  tables.putItem = async (...given) => {
+    if (given[0].Item?.['pk']?.S?.includes('|x|') && failures-- > 0) throw Object.assign(new Error('busy'), {name: 'ThrottlingException'});
+    return put(...given);
+  };
+  expect((await rest.connect(kit.restEvent('GET', `${podPath}/log`))).body).toBe('line\n'.repeat(20_000));
+  expect(failures).toBeLessThan(0);
 });
 
 describe('a traveller', () => {

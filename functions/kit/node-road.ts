@@ -123,7 +123,7 @@ class Travel {
       waitMs = Math.min(waitMs * 1.5, longestLookMs);
       for (const frame of await streams.fetch(this.#row.stream, offset)) {
         const isNew =
-          (frame.action === 'data' && frame.at >= offset) ||
+          (frame.action === 'data' && frame.at >= offset && frame.bytes.length > 0) ||
           (frame.action === 'end' && !ended) ||
           (frame.action === 'credit' && frame.at > credit) ||
           frame.action === 'reset';

@@ -13,6 +13,8 @@ import type {StreamRow, Streams} from './streams.ts';
 /** Whose streams are is asked once in a while; one that has been closed meanwhile takes frames until then, which nobody reads. */
 const rememberMs = 30_000;
 const maxRemembered = 10_000;
+const maxAttempts = 4;
+const firstPauseMs = 25;
 const remembered = new Map<string, {row: StreamRow; until: number}>();
 
 async function rowOf({streams}: SocketParts, stream: string): Promise<StreamRow | undefined> {
@@ -38,7 +40,7 @@ export async function passOn(parts: SocketParts, from: string, frame: StreamFram
     if (frame.action !== 'reset') await reset(parts, from, stream, 'there is no such stream');
     return;
   }
-  if (isFromNode && row.traveller === undefined) await parts.streams.deposit(frame);
+  if (isFromNode && row.traveller === undefined) await deposit(parts, frame);
   else {
     const to = isFromNode ? row.traveller! : row.agent;
     if ((await parts.sockets.post(to, [Buffer.from(text)])) === 'gone') {
@@ -46,6 +48,18 @@ export async function passOn(parts: SocketParts, from: string, frame: StreamFram
       if (!isFromNode) await parts.tunnels.ended(row.node, row.agent);
       if (frame.action !== 'reset') await reset(parts, from, stream, 'the other end has gone');
     } else if (frame.action === 'reset') await forget(parts, row);
+  }
+}
+
+/** Nobody sends a frame twice that was taken: what fails is tried again, and changes nothing where it had not. */
+async function deposit({streams}: SocketParts, frame: StreamFrame): Promise<void> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await streams.deposit(frame);
+    } catch (error) {
+      if (attempt >= maxAttempts) throw error;
+      await new Promise<void>((resolve) => void doors.clock.after(firstPauseMs * 2 ** attempt * (0.5 + Math.random()), resolve));
+    }
   }
 }
 
