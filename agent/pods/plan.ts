@@ -5,6 +5,7 @@
 import {type ContainerStatus, containerState} from '../runtime/runtime.ts';
 import {type ContainerKind, type ContainerNotes, containerHash} from './names.ts';
 import {type Container, isSidecar, type Pod} from './pod.ts';
+import {policyOf, restartsAfter} from './restarts.ts';
 
 /** One container in the runtime. A name can have several: the newest counts, the one before it is its last state. */
 export interface Instance {
@@ -164,12 +165,13 @@ function killIfUnhealthy({health}: PlanInput, container: Container, instance: In
 export function mayRestart({spec}: Pod, container: Container, kind: ContainerKind, instance: Instance): boolean {
   if (kind === 'ephemeral') return false;
   if (kind === 'sidecar') return true;
-  const policy = spec.restartPolicy ?? 'Always';
-  if (kind === 'app' && policy === 'Always') return true;
-  // Another image is another container: what the last one said of itself does not count.
-  if (policy !== 'Never' && instance.notes.hash !== containerHash(container)) return true;
-  return policy !== 'Never' && instance.status.exitCode !== 0;
+  if (kind === 'init' && instance.status.exitCode === 0) return policyOf(spec, container) !== 'Never' && isAnother(instance, container);
+  if (restartsAfter(spec, container, instance.status.exitCode)) return true;
+  return policyOf(spec, container) !== 'Never' && isAnother(instance, container);
 }
+
+/** Another image is another container: what the last one said of itself does not count. */
+const isAnother = (instance: Instance, container: Container): boolean => instance.notes.hash !== containerHash(container);
 
 /** All app containers have ended for good, or an init container has and cannot be run again. */
 export function hasEnded(pod: Pod, newest: (name: string) => Instance | undefined): boolean {

@@ -79,8 +79,9 @@ export interface Container {
   stdin?: boolean;
   stdinOnce?: boolean;
   tty?: boolean;
-  /** Of an init container: `Always` makes it a sidecar. */
+  /** Of an init container: `Always` makes it a sidecar. Of another it stands for the pod's. */
   restartPolicy?: string;
+  restartPolicyRules?: {action: string; exitCodes?: {operator: string; values?: number[]}}[];
   /** Of an ephemeral container. */
   targetContainerName?: string;
 }

@@ -90,7 +90,7 @@ export function oomScoreAdj(pod: Pod, container: Container, memoryBytes: number)
   const used = (container: Container) => bytesOf(container.resources?.requests?.memory ?? '0');
   let score = 1000 - Math.floor((1000 * (requested ? bytesOf(requested) : 0)) / memoryBytes);
   // A sidecar is not killed before the container that it serves.
-  if (isSidecar(container)) {
+  if (isSidecar(container) && pod.spec.initContainers?.includes(container)) {
     const smallest = Math.min(...pod.spec.containers.map(used));
     score = Math.min(score, 1000 - Math.floor((1000 * smallest) / memoryBytes));
   }

@@ -4,6 +4,7 @@ import {hasExited, isRunning} from '../pods/plan.ts';
 import type {Condition, Container, ContainerState, ContainerStatus, Pod, PodStatus, ResourceRequirements, Terminated} from '../pods/pod.ts';
 import {isSidecar} from '../pods/pod.ts';
 import {qosClass} from '../pods/resources.ts';
+import {restartsAfter} from '../pods/restarts.ts';
 
 export interface Waiting {
   reason: string;
@@ -177,7 +178,6 @@ function phaseOf(
   if (isTerminalPhase(previous?.phase)) return previous!.phase;
   const stillRunning = [...init, ...main].some(({state}) => state.running);
   if (failed) return stillRunning ? (previous?.phase ?? 'Running') : 'Failed';
-  const policy = spec.restartPolicy ?? 'Always';
   let pendingInit = 0;
   let failedInit = false;
   for (const [index, container] of (spec.initContainers ?? []).entries()) {
@@ -186,7 +186,7 @@ function phaseOf(
       if (!(state.running && started) && !lastState.terminated && !state.terminated) pendingInit++;
     } else if (state.terminated) {
       if (state.terminated.exitCode === 0) continue;
-      if (policy === 'Never') failedInit = true;
+      if (!restartsAfter(spec, container, state.terminated.exitCode)) failedInit = true;
       else pendingInit++;
     } else if (state.running || !(lastState.terminated?.exitCode === 0)) pendingInit++;
   }
@@ -199,11 +199,11 @@ function phaseOf(
   if (waiting > 0 && !terminated) return 'Pending';
   if (running > 0 || stillRunning) return 'Running';
   if (ended.length + restarting === main.length && main.length > 0) {
-    if (policy === 'Always' && !terminated) return 'Running';
-    if (restarting > 0 && !terminated) return 'Running';
-    if (ended.every(({state}) => state.terminated!.exitCode === 0) && restarting === 0) return 'Succeeded';
-    if (policy === 'Never' || terminated) return 'Failed';
-    return 'Running';
+    const again = main.some(
+      ({state}, index) => !state.terminated || restartsAfter(spec, spec.containers[index]!, state.terminated.exitCode),
+    );
+    if (again && !terminated) return 'Running';
+    return ended.every(({state}) => state.terminated!.exitCode === 0) && restarting === 0 ? 'Succeeded' : 'Failed';
   }
   // Ended before all of it had begun.
   return terminated && observed.instances.size > 0 ? 'Failed' : (previous?.phase ?? 'Pending');
