@@ -201,7 +201,7 @@ const endpointOf = (path: string): string => endpoints[path.split('/', 2)[1] ?? 
 
 const reportedVerbs: Readonly<Record<string, string>> = {list: 'LIST', watch: 'WATCH', deletecollection: 'DELETECOLLECTION'};
 const reportedMethods = new Set(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']);
-const connections = new Set(['exec', 'attach', 'portforward', 'proxy']);
+const connections = new Set(['log', 'exec', 'attach', 'portforward', 'proxy']);
 
 /** The reference reports what was sent, not what it was authorized as: a create is a POST. */
 function verbOf({verb, method, subresource}: RequestInfo): string {
