@@ -98,27 +98,34 @@ export class RungControllers {
   /** Does what the changes of these types ask for, and what was noted of them. False when the invocation ended first: then it is to be rung again. */
   async react(types: readonly string[], {getRemainingTimeInMillis}: Invocation, noted?: Noted): Promise<boolean> {
     const {assembly, client} = this.cluster;
-    const {store, clock} = assembly.machine;
-    // The question for the head of a type brings what is followed of it up to date.
-    await store.begin?.({});
-    for (const type of types) if (!isConfiguration(type)) await store.head(type);
-    await this.#namespaces.lookAgain();
+    const {clock} = assembly.machine;
     const abort = new AbortController();
     const remainingMs = getRemainingTimeInMillis?.();
     client.deadline = remainingMs === undefined ? undefined : clock.now() + remainingMs - decidedMs;
     const cancel = remainingMs === undefined ? () => {} : clock.after(Math.max(0, remainingMs - farewellMs), () => abort.abort());
     try {
-      // What one has done may give another something to do, once it has been heard of.
-      const settled = [];
-      for (let round = 0; round < 2; round++) {
-        await store.begin?.({});
-        for (const controller of this.#controllers) settled.push(await controller.settled(abort.signal));
-      }
-      if (types.some(Placing.isRungBy)) settled.push(await this.#placing.react(abort.signal));
+      const settled = types.length > 0 ? await this.#followed(types, abort.signal) : [];
       if (noted) settled.push(await this.#rung.collect(noted, abort.signal));
       return !settled.includes(false);
     } finally {
       cancel();
     }
+  }
+
+  /** Whether each of those who follow some types is done with what these ask for. */
+  async #followed(types: readonly string[], signal: AbortSignal): Promise<boolean[]> {
+    const {store} = this.cluster.assembly.machine;
+    // The question for the head of a type brings what is followed of it up to date.
+    await store.begin?.({});
+    for (const type of types) if (!isConfiguration(type)) await store.head(type);
+    await this.#namespaces.lookAgain();
+    // What one has done may give another something to do, once it has been heard of.
+    const settled = [];
+    for (let round = 0; round < 2; round++) {
+      await store.begin?.({});
+      for (const controller of this.#controllers) settled.push(await controller.settled(signal));
+    }
+    if (types.some(Placing.isRungBy)) settled.push(await this.#placing.react(signal));
+    return settled;
   }
 }

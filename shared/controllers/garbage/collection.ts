@@ -26,15 +26,17 @@ export interface Graph {
 }
 
 export type OwnerState = 'solid' | 'foreground' | 'gone';
+/** By stateId. */
+export type OwnerStates = Map<string, Promise<OwnerState>>;
 
 export class Collection {
   readonly #client: Client;
   readonly #catalogue: Catalogue;
   readonly #graph: Graph;
-  readonly #states: Map<string, OwnerState> | undefined;
+  readonly #states: OwnerStates | undefined;
 
   /** `states`: owners that have been asked for, where that holds for as long as this is used. */
-  constructor(client: Client, catalogue: Catalogue, graph: Graph, states?: Map<string, OwnerState>) {
+  constructor(client: Client, catalogue: Catalogue, graph: Graph, states?: OwnerStates) {
     this.#client = client;
     this.#catalogue = catalogue;
     this.#graph = graph;
@@ -74,12 +76,14 @@ export class Collection {
     // The uid alone does not make an owner: it must be of the kind and name that are said, in the dependent's namespace or in none.
     if (known?.type === meant.type && known.name === owner.name && known.namespace === meant.namespace) return stateOf(known);
     const id = stateId({...meant, name: owner.name, uid: owner.uid});
-    const asked = this.#states?.get(id);
-    if (asked) return asked;
-    const found = await this.read(meant.type, owner.name, meant.namespace);
-    const state = found?.uid === owner.uid ? stateOf(found) : 'gone';
-    this.#states?.set(id, state);
-    return state;
+    const asked = this.#states?.get(id) ?? this.#ask(owner.uid, meant.type, owner.name, meant.namespace);
+    this.#states?.set(id, asked);
+    return asked;
+  }
+
+  async #ask(uid: string, type: string, name: string, namespace: string | undefined): Promise<OwnerState> {
+    const found = await this.read(type, name, namespace);
+    return found?.uid === uid ? stateOf(found) : 'gone';
   }
 
   /** Deletes an object none of whose owners is left, or drops the references to those that are gone. */

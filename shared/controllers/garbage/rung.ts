@@ -12,7 +12,7 @@ import {isReason} from '../../errors.ts';
 import type {KubeObject, OwnerReference} from '../../object.ts';
 import type {Catalogue} from '../../registry/catalogue.ts';
 import {isStoreError, type Operation, type Revision, type Store} from '../../storage/contract.ts';
-import {Collection, type Graph, type OwnerState, stateId} from './collection.ts';
+import {Collection, type Graph, type OwnerStates, stateId} from './collection.ts';
 import {inTurn} from './in-turn.ts';
 import type {OwnerIndex, Reference} from './owner-index.ts';
 import {dependentsIn} from './scan.ts';
@@ -86,7 +86,7 @@ export class RungCollector {
 /** One ring. What it learns of owners holds until its end: who goes meanwhile rings, after its dependents were noted. */
 class Run implements Graph {
   readonly #options: RungCollectorOptions;
-  readonly #states = new Map<string, OwnerState>();
+  readonly #states: OwnerStates = new Map();
   readonly #collection: Collection;
   /** By what they are about: to do the same twice is of no use. */
   readonly #tasks = new Map<string, () => Promise<void>>();
@@ -169,7 +169,7 @@ class Run implements Graph {
 
   /** It is not there any more. */
   async #left(node: Tied): Promise<void> {
-    this.#states.set(stateId(node), 'gone');
+    this.#states.set(stateId(node), Promise.resolve('gone'));
     for (const dependent of await this.dependentsOf(node)) this.look(dependent);
     // One of its own owners may have waited for it.
     for (const owner of node.owners) this.#planOwner(owner, node.namespace);
