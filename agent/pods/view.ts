@@ -3,6 +3,7 @@ import type {Container, ContainerStatus, Runtime, Sandbox} from '../runtime/runt
 import {containerState, sandboxReady} from '../runtime/runtime.ts';
 import {label, readNotes} from './names.ts';
 import type {Instance, Observed, SandboxView} from './plan.ts';
+import type {Remembered} from './remembered.ts';
 
 export class PodView implements Observed {
   readonly #runtime: Runtime;
@@ -23,7 +24,7 @@ export class PodView implements Observed {
   }
 
   /** Takes over what a list found. Whether anything is other than it was known. */
-  async reconcile(sandboxes: readonly Sandbox[], containers: readonly Container[]): Promise<boolean> {
+  async reconcile(sandboxes: readonly Sandbox[], containers: readonly Container[], remembered?: Remembered): Promise<boolean> {
     let changed = false;
     const known = new Map(this.sandboxes.map((sandbox) => [sandbox.id, sandbox]));
     const next: SandboxView[] = [];
@@ -35,7 +36,8 @@ export class PodView implements Observed {
       if (before?.ready === ready) next.push(before);
       else {
         changed = true;
-        const ips = ready ? ((await this.#runtime.sandboxStatus(id))?.ips ?? []) : (before?.ips ?? []);
+        const ask = async () => (await this.#runtime.sandboxStatus(id))?.ips ?? [];
+        const ips = ready ? (remembered?.ips(id, containers) ?? (await ask())) : (before?.ips ?? []);
         next.push({id, attempt: metadata.attempt, ready, ips});
       }
     }
@@ -50,13 +52,18 @@ export class PodView implements Observed {
       else this.instances.delete(name);
     }
     for (const container of containers)
-      if (this.find(container.id)?.status.state !== container.state) changed = (await this.refresh(container.id, container)) || changed;
+      if (this.find(container.id)?.status.state !== container.state)
+        changed = (await this.refresh(container.id, container, remembered?.status(container))) || changed;
     return changed;
   }
 
   /** Asks for one container again. Whether its state changed. `made`: what the worker knows of one that it has just made. */
-  async refresh(id: string, made?: Pick<Container, 'podSandboxId' | 'labels' | 'annotations' | 'metadata'>): Promise<boolean> {
-    const status = await this.#runtime.containerStatus(id);
+  async refresh(
+    id: string,
+    made?: Pick<Container, 'podSandboxId' | 'labels' | 'annotations' | 'metadata'>,
+    remembered?: ContainerStatus,
+  ): Promise<boolean> {
+    const status = remembered ?? (await this.#runtime.containerStatus(id));
     const known = this.find(id);
     if (!status) {
       if (known) this.#drop(known);

@@ -13,6 +13,7 @@ import {Ends} from './ends.ts';
 import {hasEnded, type Instance, isRunning, kindOf, plan} from './plan.ts';
 import {allContainers, fullName, type Pod} from './pod.ts';
 import {release, removeAll} from './release.ts';
+import {remember} from './remembered.ts';
 import {Resizes} from './resizes.ts';
 import {Sandboxes} from './sandboxes.ts';
 import {bounded} from './seconds.ts';
@@ -188,7 +189,9 @@ export class PodWorker {
   async reconcile(sandboxes: readonly Sandbox[], containers: readonly RuntimeContainer[]): Promise<void> {
     // In the middle of its own doing the worker knows better.
     if (this.#running) return;
-    if (!(await this.view.reconcile(sandboxes, containers))) return;
+    // Later than that it is by its own looks that the worker knows.
+    const remembered = this.#admitted ? undefined : remember(this.#subject.pod);
+    if (!(await this.view.reconcile(sandboxes, containers, remembered))) return;
     for (const instance of this.view.all()) await this.#ends.note(instance);
     if (!this.#ending) this.#starts.watchRunning();
     this.wake();
