@@ -23,7 +23,7 @@ describe('a folder of manifests', () => {
   });
   afterEach(() => source.stop());
 
-  const sourceOf = (path: string) => new FileSource({path, node: 'n', everyMs: 20_000, clock, log, deliver: found.deliver});
+  const sourceOf = (path: string, everyMs = 20_000) => new FileSource({path, node: 'n', everyMs, clock, log, deliver: found.deliver});
   const put = (name: string, text: string) => writeFile(join(folder, name), text);
   const read = async () => {
     await source.read();
@@ -95,10 +95,18 @@ describe('a folder of manifests', () => {
     expect(await read()).toEqual([]);
   });
 
-  test('can be a single file', async () => {
+  test('can be a single file, and is heard of at once each time another takes its place', async () => {
     await put('only.yaml', manifestOf('only'));
     source.stop();
-    source = sourceOf(join(folder, 'only.yaml'));
+    source = sourceOf(join(folder, 'only.yaml'), 1e9);
     expect(await read()).toEqual(['only-n']);
+    for (const name of ['second', 'third']) {
+      await put('.next', manifestOf(name));
+      await rename(join(folder, '.next'), join(folder, 'only.yaml'));
+      while (found.last?.[0] !== `${name}-n`) {
+        clock.advance(100);
+        await new Promise((resolve) => setTimeout(resolve, 1));
+      }
+    }
   });
 });

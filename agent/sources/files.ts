@@ -112,7 +112,11 @@ export class FileSource {
   #watch(): void {
     if (this.#watcher) return;
     try {
-      this.#watcher = watch(this.#options.path, () => this.#schedule(quietMs));
+      this.#watcher = watch(this.#options.path, (event) => {
+        // Another file, or folder, may stand there now: it is watched from the next look on.
+        if (event === 'rename') this.#unwatch();
+        this.#schedule(quietMs);
+      });
       this.#watcher.unref();
       this.#watcher.on('error', () => this.#unwatch());
     } catch {
