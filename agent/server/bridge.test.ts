@@ -190,17 +190,18 @@ describe('a bridge to the runtime', () => {
     const [socket] = connections;
     socket!.pause();
     const block = Buffer.alloc(1 << 20, 1);
-    for (let index = 0; index < 64; index++) send(0, block);
+    for (let index = 0; index < 32; index++) send(0, block);
     // Neither the bridge nor the kernel takes all of it.
     await expect.poll(() => client.bufferedAmount).toBeGreaterThan(0);
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(client.bufferedAmount).toBeGreaterThan(32 << 20);
+    expect(client.bufferedAmount).toBeGreaterThan(8 << 20);
     socket!.resume();
     await expect
-      .poll(() => frames.filter(({stream, kind}) => stream === stdin && kind === undefined).reduce((sum, {body}) => sum + body.length, 0), {
-        timeout: 15_000,
-      })
-      .toBe(64 << 20);
+      .poll(
+        () => frames.filter(({stream, kind}) => stream === stdin && kind === undefined).reduce((sum, {body}) => sum + body.length, 0),
+        {},
+      )
+      .toBe(32 << 20);
   });
 
   test('a client that reads slowly holds the runtime, and gets every byte', async () => {
@@ -211,14 +212,15 @@ describe('a bridge to the runtime', () => {
     const [socket] = connections;
     const block = data(stdout!, Buffer.alloc(1 << 20, 1));
     let held = false;
-    for (let index = 0; index < 64; index++) held = !socket!.write(block);
+    for (let index = 0; index < 32; index++) held = !socket!.write(block);
     expect(held).toBe(true);
     socket!.write(Buffer.concat([data(stderr!, '', fin), data(stdout!, '', fin), data(error!, success, fin)]));
     await new Promise((resolve) => setTimeout(resolve, 200));
-    expect(socket!.writableLength).toBeGreaterThan(16 << 20);
+    expect(socket!.writableLength).toBeGreaterThan(8 << 20);
     client.resume();
-    await expect.poll(() => heard.at(-1), {timeout: 15_000}).toEqual([3, success]);
-    expect(heard.reduce((sum, [channel, text]) => sum + (channel === 1 ? text.length : 0), 0)).toBe(64 << 20);
+    await expect.poll(() => heard.some(([channel]) => channel === 3)).toBe(true);
+    expect(heard.at(-1)).toEqual([3, success]);
+    expect(heard.reduce((sum, [channel, text]) => sum + (channel === 1 ? text.length : 0), 0)).toBe(32 << 20);
   });
 
   test.each([
@@ -284,7 +286,7 @@ describe('a bridge to the runtime', () => {
     const long = Buffer.alloc(3 << 20, 9);
     got = Buffer.alloc(0);
     connections[0]!.write(long);
-    await expect.poll(() => got.length, {timeout: 15_000}).toBeGreaterThanOrEqual(long.length);
+    await expect.poll(() => got.length).toBeGreaterThanOrEqual(long.length);
     connections[0]!.end();
     // A close frame with the code 1000.
     await expect.poll(() => got.subarray(-4).toString('hex')).toBe('880203e8');
