@@ -90,6 +90,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const state = await NodeState.open({settings, runtime, clock, rootDir, version, log});
   const name = state.name;
 
+  const starts = new Slots(concurrentStarts);
   const recorder: Recorder = client
     ? new ApiRecorder({
         client,
@@ -99,6 +100,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
         perSecond: settings.number('event-qps') || 5,
         burst: settings.number('event-burst') || 10,
         onError: (error) => log.debug(`event: ${error.message}`),
+        isBusy: () => starts.isFull,
       })
     : silentRecorder;
   const worker = (uid: string) => manager.worker(uid);
@@ -212,7 +214,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       keepTerminatedVolumes: settings.bool('keep-terminated-pod-volumes'),
       dead,
     },
-    starts: new Slots(concurrentStarts),
+    starts,
     log,
   };
 

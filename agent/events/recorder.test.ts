@@ -53,6 +53,26 @@ describe('events', () => {
     expect([made(), errors]).toEqual([2, []]);
   });
 
+  test('wait while there is more urgent work, but not for ever', async () => {
+    let busy = true;
+    recorder = new ApiRecorder({
+      ...{client, clock, component: 'nodeagent', host: 'n', perSecond: 5, burst: 10},
+      onError: (error) => void errors.push(error.message),
+      isBusy: () => busy,
+    });
+    recorder.event(about('a'), 'Normal', 'Pulled', 'x');
+    for (let step = 0; step < 20; step++) {
+      clock.advance(100);
+      await quiet(1);
+    }
+    expect(made()).toBe(0);
+    busy = false;
+    await passTime(clock, () => made() === 1);
+    busy = true;
+    recorder.event(about('b'), 'Normal', 'Pulled', 'x');
+    await passTime(clock, () => made() === 2);
+  });
+
   test('go at the rate that was set: the burst at once, then so many a second', async () => {
     for (let pod = 0; pod < 30; pod++) recorder.event(about(`p${pod}`), 'Normal', 'Started', 'x');
     clock.advance(150);

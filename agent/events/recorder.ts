@@ -4,6 +4,7 @@
  */
 import type {Clock} from '../../shared/clock.ts';
 import {StatusError} from '../../shared/errors.ts';
+import {ageMs} from '../age.ts';
 import type {ApiClient} from '../api/client.ts';
 import {TokenBucket} from '../api/token-bucket.ts';
 import {secondsOf} from '../status/pod-status.ts';
@@ -31,6 +32,9 @@ interface Known {
 }
 
 const headStartMs = 25;
+/** While pods wait to be started their events can wait too: so long, looked at so often. */
+const longestHoldMs = 5_000;
+const holdLookMs = 100;
 const maxQueued = 250;
 const laneCount = 4;
 const maxKnown = 4096;
@@ -46,6 +50,8 @@ export interface RecorderOptions {
   perSecond: number;
   burst: number;
   onError(error: Error): void;
+  /** There is more to do than can be done at once. */
+  isBusy?(): boolean;
 }
 
 interface Draft {
@@ -95,6 +101,7 @@ export class ApiRecorder implements Recorder {
 
   async #drain(lane: Lane): Promise<void> {
     for (let draft = lane.queue.shift(); draft; draft = lane.queue.shift()) {
+      await this.#quiet(draft);
       await this.#bucket.take();
       try {
         await this.#write(draft);
@@ -103,6 +110,11 @@ export class ApiRecorder implements Recorder {
       }
     }
     lane.running = false;
+  }
+
+  async #quiet({at}: Draft): Promise<void> {
+    const {isBusy, clock} = this.#options;
+    while (isBusy?.() && ageMs(at, clock.now()) < longestHoldMs) await new Promise<void>((resolve) => clock.after(holdLookMs, resolve));
   }
 
   async #write(draft: Draft): Promise<void> {

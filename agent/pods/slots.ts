@@ -7,6 +7,11 @@ export class Slots {
     this.#free = count;
   }
 
+  /** Somebody waits for a slot. */
+  get isFull(): boolean {
+    return this.#waiting.length > 0;
+  }
+
   async use<T>(task: () => Promise<T>): Promise<T> {
     if (this.#free > 0) this.#free -= 1;
     else await new Promise<void>((resolve) => this.#waiting.push(resolve));
