@@ -3,17 +3,17 @@
  * One thing at a time, but for kills and for noticing that a container has ended. From running to terminating there is no way back. How
  * sandboxes are made, containers started and ended, and what is taken away at the end stands in files of their own.
  */
-import {mkdir} from 'node:fs/promises';
 import type {Container as RuntimeContainer, Sandbox} from '../runtime/runtime.ts';
-import {isTerminalPhase, podStatus, secondsOf} from '../status/pod-status.ts';
-import type {PayloadInput} from '../volumes/payload.ts';
+import {isTerminalPhase, secondsOf} from '../status/pod-status.ts';
 import {VolumeError} from '../volumes/volumes.ts';
 import type {PodContext} from './context.ts';
 import {Ends} from './ends.ts';
-import {hasEnded, type Instance, isRunning, kindOf, plan} from './plan.ts';
+import {type Instance, isRunning, plan} from './plan.ts';
 import {allContainers, fullName, type Pod} from './pod.ts';
+import {PodVolumes} from './pod-volumes.ts';
 import {release, removeAll} from './release.ts';
 import {remember} from './remembered.ts';
+import {type Course, Report} from './report.ts';
 import {Resizes} from './resizes.ts';
 import {Sandboxes} from './sandboxes.ts';
 import {bounded} from './seconds.ts';
@@ -43,9 +43,9 @@ export class PodWorker {
   readonly #ends: Ends;
   readonly #starts: Starts;
   readonly #resizes: Resizes;
+  readonly #volumes: PodVolumes;
+  readonly #report: Report;
   readonly #end: WorkerEnd;
-  /** Host paths by volume, once they are made. */
-  #volumes: Map<string, string> | undefined;
   #ending: Ending | undefined;
   #failed: {reason: string; message: string} | undefined;
   #admitted = false;
@@ -56,7 +56,6 @@ export class PodWorker {
   #overdue: (() => void) | undefined;
   #gone = false;
   #wanted = true;
-  #referencesChanged = false;
   #dirty = false;
   #running = false;
   #retryMs = firstRetryMs;
@@ -71,6 +70,8 @@ export class PodWorker {
     this.#ends = new Ends(this.#subject, () => this.wake());
     this.#starts = new Starts(this.#subject, this.#ends);
     this.#resizes = new Resizes(this.#subject, this.#ends, this.#starts);
+    this.#volumes = new PodVolumes(this.#subject);
+    this.#report = new Report(this.#subject, this.#starts, this.#ends, this.#resizes);
   }
 
   get view(): PodView {
@@ -102,7 +103,7 @@ export class PodWorker {
     if (pod.metadata.deletionTimestamp) this.terminate(pod.metadata.deletionGracePeriodSeconds ?? subject.graceSeconds, true);
     if (!this.#ending && !this.#ended) this.#context.references.follow(pod);
     // Labels and annotations may stand in the pod's volumes.
-    this.#referencesChanged = true;
+    this.#volumes.touch();
     this.wake();
   }
 
@@ -142,7 +143,7 @@ export class PodWorker {
 
   /** Something that the pod refers to has changed. */
   referencesChanged(): void {
-    this.#referencesChanged = true;
+    this.#volumes.touch();
     this.#starts.referencesChanged();
     this.#retryMs = firstRetryMs;
     this.wake();
@@ -223,7 +224,7 @@ export class PodWorker {
   /** What cannot be told of one pod must not end the agent. */
   #publishSafely(): void {
     try {
-      this.#publish(this.#isEager());
+      this.#publish(this.#report.isEager(this.#course));
     } catch (error) {
       this.#context.log.error(`status of ${fullName(this.#subject.pod)}`, error);
     }
@@ -249,10 +250,10 @@ export class PodWorker {
     if (!(await this.#admit())) return;
     const overdue = this.#checkDeadline();
     if (overdue) return;
-    if (!(await this.#needVolumes())) return;
+    const volumes = await this.#needVolumes();
     const resizeAt = await this.#resizes.step();
     if (resizeAt !== undefined) this.#wakeIn(resizeAt - this.#context.clock.now());
-    await this.#carryOut();
+    await this.#carryOut(volumes);
   }
 
   /** Once: a pod that runs stays. */
@@ -302,19 +303,9 @@ export class PodWorker {
     return true;
   }
 
-  async #needVolumes(): Promise<boolean> {
-    const {volumes, references} = this.#context;
-    const {pod} = this.#subject;
-    if (this.#volumes) {
-      await this.#refreshVolumes();
-      return true;
-    }
-    references.follow(pod);
-    this.#referencesChanged = false;
-    await mkdir(volumes.folderOf(this.uid), {recursive: true, mode: 0o750});
+  async #needVolumes(): Promise<ReadonlyMap<string, string>> {
     try {
-      this.#volumes = await volumes.prepare(pod, this.#payloadInput());
-      return true;
+      return await this.#volumes.need();
     } catch (error) {
       if (!(error instanceof VolumeError)) throw error;
       // Who hears of it looks at the status next.
@@ -327,22 +318,7 @@ export class PodWorker {
     }
   }
 
-  async #refreshVolumes(): Promise<void> {
-    const {pod} = this.#subject;
-    if (!this.#referencesChanged || !pod.spec.volumes?.length) return;
-    this.#referencesChanged = false;
-    await this.#context.volumes
-      .refresh(pod, this.#payloadInput())
-      .catch((error) => this.#context.log.warn(`${fullName(pod)}: ${error.message}`));
-  }
-
-  #payloadInput(): PayloadInput {
-    const {references, token, hostIps, allocatable} = this.#context;
-    const podIps = this.#subject.pod.spec.hostNetwork ? hostIps() : (this.view.sandboxes[0]?.ips ?? []);
-    return {references, token, hostIps: hostIps(), podIps, allocatable: allocatable()};
-  }
-
-  async #carryOut(): Promise<void> {
+  async #carryOut(volumes: ReadonlyMap<string, string>): Promise<void> {
     const now = this.#context.clock.now();
     const next = plan({
       pod: this.#subject.pod,
@@ -366,7 +342,7 @@ export class PodWorker {
     }
     for (const start of next.start) {
       if (this.#ends.isKilling(this.view.instances.get(start.container.name)?.[0]?.id ?? '')) continue;
-      await this.#starts.start(start, this.#volumes!, await this.#sandboxes.config());
+      await this.#starts.start(start, volumes, await this.#sandboxes.config());
       if (this.#ending) return;
       this.#dirty = true;
     }
@@ -425,45 +401,13 @@ export class PodWorker {
 
   #publish(eager: boolean): void {
     if (this.#gone || (this.#ended && this.#failed && !this.#ending)) return;
-    const subject = this.#subject;
-    const {pod, apiPod} = subject;
-    const previous = subject.status ?? pod.status;
-    const conditions = [...(previous?.conditions ?? []), ...(apiPod?.status?.conditions ?? [])];
-    const {hostIps, clock} = this.#context;
-    subject.status = podStatus({
-      pod: {...pod, ...(previous && {status: {...previous, conditions: conditions.filter(firstOfType)}})},
-      observed: this.view,
-      waiting: this.#starts.waiting,
-      ready: (id) => this.#starts.isReady(id),
-      started: (id) => this.#starts.isStarted(id),
-      messages: this.#ends.messages,
-      hostIps: hostIps(),
-      now: clock.now(),
-      runtimeName: this.#context.runtimeName(),
-      resizing: this.isEnding ? [] : this.#resizes.conditions,
-      actuated: (instance, container) => this.#resizes.actuated(instance, container),
-      failed: this.#failed,
-      terminated: this.#ended,
-    });
-    if (apiPod) this.#context.status.write(apiPod, subject.status, eager);
+    this.#report.publish(this.#course, eager);
   }
 
-  /** That a pod is being made, or is held, can wait for its events to be ahead of it; that it runs or has ended cannot. */
-  #isEager(): boolean {
-    if (this.#ending || this.#ended) return true;
-    const {pod} = this.#subject;
-    return hasEnded(pod, (name) => this.view.instances.get(name)?.[0]) || this.view.running().length === expectedOf(pod);
+  get #course(): Course {
+    return {failed: this.#failed, ending: this.#ending !== undefined, ended: this.#ended};
   }
-}
-
-/** Containers that run while the pod does. */
-function expectedOf(pod: Pod): number {
-  const {containers, initContainers = []} = pod.spec;
-  return containers.length + initContainers.filter((container) => kindOf(pod, container) === 'sidecar').length;
 }
 
 /** Not a failure: the pod waits, and its next try has been set. */
 class Held extends Error {}
-
-const firstOfType = ({type}: {type: string}, index: number, all: readonly {type: string}[]): boolean =>
-  all.findIndex((entry) => entry.type === type) === index;
