@@ -1,51 +1,19 @@
 /** What controllers do when they are rung, over the engine and a double of its tables. */
-import {beforeEach, describe, expect, test, vi} from 'vitest';
-import {systemClock} from '../shared/clock.ts';
+import {beforeEach, describe, expect, test} from 'vitest';
 import type {DynamoDouble} from '../shared/storage/dynamo/double/double.ts';
-import type {RestHandler} from './kit/rest.ts';
+import {type RungFunctions, rungFunctions} from './testing.ts';
 
-type Kit = typeof import('./kit/testing.ts');
-type Handler = (event: unknown) => Promise<unknown>;
-
-let kit: Kit;
 let double: DynamoDouble;
 let records: object[];
-let rest: Record<'create' | 'get' | 'list' | 'delete' | 'patch', RestHandler>;
-let controllers: Handler;
-let maintenance: Handler;
-
-const json = {'Content-Type': 'application/json'};
+let ask: RungFunctions['ask'];
+let ringAll: RungFunctions['ringAll'];
+let controllers: RungFunctions['controllers'];
+let maintenance: RungFunctions['maintenance'];
 
 beforeEach(async () => {
-  vi.resetModules();
-  kit = await import('./kit/testing.ts');
-  ({double, records} = await kit.installTables({clock: systemClock}));
-  const load = async <T>(name: string) =>
-    ((await import(/* @vite-ignore */ new URL(`./${name}.ts`, import.meta.url).href)) as {handler: T}).handler;
-  rest = {
-    create: await load('create'),
-    get: await load('get'),
-    list: await load('list'),
-    delete: await load('delete'),
-    patch: await load('patch'),
-  };
-  controllers = await load('controllers');
-  maintenance = await load('maintenance');
+  ({double, records, ask, ringAll, controllers, maintenance} = await rungFunctions());
   // Everything is loaded anew, on a machine that may be busy.
 }, 60_000);
-
-async function ask(name: keyof typeof rest, method: string, url: string, body?: object) {
-  const {statusCode, body: text} = await rest[name](kit.restEvent(method, url, {headers: json, ...(body && {body})}));
-  return {code: statusCode, body: JSON.parse(text)};
-}
-
-/** The stream, batch by batch, until nothing more comes of it. */
-async function ringAll(): Promise<void> {
-  for (let batch = 0; records.length > 0; batch++) {
-    expect(batch).toBeLessThan(20);
-    expect(await controllers({Records: records.splice(0, 100)})).toEqual({batchItemFailures: []});
-  }
-}
 
 const makeNamespace = (name: string) =>
   ask('create', 'POST', '/api/v1/namespaces', {kind: 'Namespace', apiVersion: 'v1', metadata: {name}});
@@ -88,8 +56,7 @@ describe('controllers', () => {
     const {status} = (await ask('get', 'GET', '/api/v1/namespaces/a')).body;
     expect(status.phase).toBe('Terminating');
     const path = '/api/v1/namespaces/a/configmaps/held';
-    const patch = {headers: {'Content-Type': 'application/merge-patch+json'}, body: {metadata: {finalizers: null}}};
-    await rest.patch(kit.restEvent('PATCH', path, patch));
+    await ask('patch', 'PATCH', path, {metadata: {finalizers: null}}, 'application/merge-patch+json');
     await ringAll();
     expect((await ask('get', 'GET', '/api/v1/namespaces/a')).code).toBe(404);
   });

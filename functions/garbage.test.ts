@@ -1,47 +1,26 @@
 /** Garbage collection by the log: doorbells come late, doubled and in any order, and nothing is collected too much or left over. */
-import {beforeEach, describe, expect, test, vi} from 'vitest';
-import {systemClock} from '../shared/clock.ts';
+import {beforeEach, describe, expect, test} from 'vitest';
 import type {DynamoDouble} from '../shared/storage/dynamo/double/double.ts';
 import {seededRandom} from '../shared/storage/faults.ts';
-import type {RestHandler} from './kit/rest.ts';
+import {type RungFunctions, rungFunctions} from './testing.ts';
 
-type Kit = typeof import('./kit/testing.ts');
-type Handler = (event: unknown) => Promise<{batchItemFailures?: {itemIdentifier: string}[]}>;
 interface Meta {
   name: string;
   uid: string;
 }
 
-let kit: Kit;
 let double: DynamoDouble;
 let records: object[];
-let rest: Record<'create' | 'get' | 'list' | 'delete' | 'patch', RestHandler>;
-let controllers: Handler;
-let maintenance: Handler;
+let ask: RungFunctions['ask'];
+let ringAll: RungFunctions['ringAll'];
+let controllers: RungFunctions['controllers'];
+let maintenance: RungFunctions['maintenance'];
 
 beforeEach(async () => {
-  vi.resetModules();
-  kit = await import('./kit/testing.ts');
-  ({double, records} = await kit.installTables({clock: systemClock}));
-  const load = async <T>(name: string) =>
-    ((await import(/* @vite-ignore */ new URL(`./${name}.ts`, import.meta.url).href)) as {handler: T}).handler;
-  rest = {
-    create: await load('create'),
-    get: await load('get'),
-    list: await load('list'),
-    delete: await load('delete'),
-    patch: await load('patch'),
-  };
-  controllers = await load('controllers');
-  maintenance = await load('maintenance');
+  ({double, records, ask, ringAll, controllers, maintenance} = await rungFunctions());
   await ask('create', 'POST', '/api/v1/namespaces', {kind: 'Namespace', apiVersion: 'v1', metadata: {name: 'a'}});
   await ringAll();
 }, 60_000);
-
-async function ask(name: keyof typeof rest, method: string, url: string, body?: object, type = 'application/json') {
-  const {statusCode, body: text} = await rest[name](kit.restEvent(method, url, {headers: {'Content-Type': type}, ...(body && {body})}));
-  return {code: statusCode, body: JSON.parse(text)};
-}
 
 const maps = '/api/v1/namespaces/a/configmaps';
 const reference = ({name, uid}: Meta, more: object = {}) => ({apiVersion: 'v1', kind: 'ConfigMap', name, uid, ...more});
@@ -60,13 +39,6 @@ const namesOf = async (): Promise<string[]> => (await all()).map(({metadata}) =>
 
 const ring = (batch: readonly object[]) => controllers({Records: batch});
 const taken = (): object[] => records.splice(0);
-
-async function ringAll(): Promise<void> {
-  for (let batch = 0; records.length > 0; batch++) {
-    expect(batch).toBeLessThan(20);
-    expect(await ring(records.splice(0, 100))).toEqual({batchItemFailures: []});
-  }
-}
 
 async function callsOf(work: () => Promise<unknown>): Promise<string[]> {
   double.metered = [];
