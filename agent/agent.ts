@@ -15,6 +15,7 @@ import {openCgroups} from './cgroups/cgroups.ts';
 import type {Settings} from './cli/settings.ts';
 import {ApiRecorder, type Recorder, silentRecorder} from './events/recorder.ts';
 import {LocalStorage} from './eviction/local-storage.ts';
+import {ProbeCounts} from './figures/probe-counts.ts';
 import {ImageCollector} from './images/collector.ts';
 import {Puller} from './images/puller.ts';
 import {Heartbeat} from './node/heartbeat.ts';
@@ -130,10 +131,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
   const status: StatusSink = client
     ? new StatusWriter({client, clock, onError: (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`)})
     : noStatus;
+  const probes = new ProbeCounts();
   const prober = new Prober(runtime, {
     changed: (uid) => worker(uid)?.probesChanged(),
     unhealthy: (pod, container, message) => sayUnhealthy(recorder, pod, container, message),
-    count: (kind, pod, container, result) => state.countProbe(kind, pod, container, result),
+    count: (kind, pod, container, result, seconds) => probes.count(kind, pod, container, result, seconds),
   });
   const registryQps = settings.number('registry-qps');
   const dead = {
@@ -306,6 +308,7 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
     runtime,
     cgroups: context.cgroups,
     clock,
+    probes,
     access,
     log,
     version,

@@ -3,12 +3,14 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import {dirname, join} from 'node:path';
 import {describe, expect, test} from 'vitest';
 import {ManualClock} from '../../shared/clock.ts';
+import {podOf} from '../pods/testing.ts';
 import type {ContainerStats} from '../runtime/runtime.ts';
 import {scratch} from '../testing.ts';
 import {cadvisorMetrics} from './cadvisor.ts';
 import {FigureSource, type Figures} from './figures.ts';
 import {Proc} from './machine-usage.ts';
-import {probeMetrics, resourceMetrics} from './metrics.ts';
+import {resourceMetrics} from './metrics.ts';
+import {ProbeCounts} from './probe-counts.ts';
 import type {PodSubject} from './subjects.ts';
 import {summaryOf} from './summary.ts';
 
@@ -310,9 +312,17 @@ test('who is gone while being read is left out', async () => {
   source.stop();
 });
 
-test('probes are counted by pod, container, kind and result', () => {
-  const text = probeMetrics({probes: new Map([['liveness\0ns\0web\0main\0failure\0u1', 3]])});
-  expect(text).toContain(
-    'prober_probe_total{container="main",namespace="ns",pod="web",pod_uid="u1",probe_type="Liveness",result="failed"} 3\n',
-  );
+test('probes are counted by pod, container, kind and result, and timed', () => {
+  const probes = new ProbeCounts();
+  const pod = podOf({}, {name: 'web', namespace: 'ns', uid: 'u1'});
+  probes.count('liveness', pod, 'main', 'failure', 0.02);
+  probes.count('liveness', pod, 'main', 'failure', 3);
+  probes.count('liveness', pod, 'main', 'success', 0.001);
+  const lines = probes.text().split('\n');
+  const labels = 'container="main",namespace="ns",pod="web"';
+  expect(lines).toContain(`prober_probe_total{${labels},pod_uid="u1",probe_type="Liveness",result="failed"} 2`);
+  expect(lines).toContain(`prober_probe_total{${labels},pod_uid="u1",probe_type="Liveness",result="successful"} 1`);
+  expect(lines).toContain(`prober_probe_duration_seconds_bucket{${labels},probe_type="Liveness",le="0.025"} 2`);
+  expect(lines).toContain(`prober_probe_duration_seconds_bucket{${labels},probe_type="Liveness",le="+Inf"} 3`);
+  expect(lines).toContain(`prober_probe_duration_seconds_count{${labels},probe_type="Liveness"} 3`);
 });

@@ -1,4 +1,4 @@
-/** The agent's own figures, those of probes, and /metrics/resource: names and types are the kubelet's. */
+/** The agent's own figures, and /metrics/resource: names and types are the kubelet's. */
 import type {NodeState} from '../node/node-state.ts';
 import type {PodManager} from '../pods/manager.ts';
 import type {Figures, Measured} from './figures.ts';
@@ -23,17 +23,6 @@ export function agentMetrics(state: NodeState, manager: PodManager, version: str
     .family('process_resident_memory_bytes', 'gauge', 'Resident memory of this process.', one(process.memoryUsage.rss()))
     .family('process_start_time_seconds', 'gauge', 'When this process began.', one(state.startedAt / 1000))
     .toString();
-}
-
-const results: Readonly<Record<string, string>> = {success: 'successful', failure: 'failed'};
-
-export function probeMetrics(state: Pick<NodeState, 'probes'>): string {
-  const samples = [...state.probes].map(([key, value]): Sample => {
-    const [kind, namespace, pod, container, result, uid] = key.split('\0') as [string, string, string, string, string, string];
-    const probeType = `${kind[0]!.toUpperCase()}${kind.slice(1)}`;
-    return {labels: {container, namespace, pod, pod_uid: uid, probe_type: probeType, result: results[result] ?? 'unknown'}, value};
-  });
-  return new Text().family('prober_probe_total', 'counter', 'Probes by result.', samples).toString();
 }
 
 export function resourceMetrics({at, node, pods}: Figures): string {

@@ -20,6 +20,25 @@ export class Text {
     return this;
   }
 
+  /** `counts`: how many were not above each bound. */
+  histogram(
+    name: string,
+    help: string,
+    bounds: readonly number[],
+    samples: readonly {labels: Labels; counts: readonly number[]; sum: number; count: number}[],
+  ): this {
+    if (samples.length === 0) return this;
+    this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} histogram`);
+    for (const {labels, counts, sum, count} of samples) {
+      bounds.forEach((bound, at) => {
+        this.#lines.push(`${name}_bucket${inBraces({...labels, le: String(bound)})} ${counts[at]}`);
+      });
+      this.#lines.push(`${name}_bucket${inBraces({...labels, le: '+Inf'})} ${count}`);
+      this.#lines.push(`${name}_sum${inBraces(labels)} ${sum}`, `${name}_count${inBraces(labels)} ${count}`);
+    }
+    return this;
+  }
+
   toString(): string {
     return `${this.#lines.join('\n')}\n`;
   }

@@ -4,7 +4,7 @@ import type {KubeObject} from '../../shared/object.ts';
 import {ageMs} from '../age.ts';
 import type {Settings} from '../cli/settings.ts';
 import type {Log} from '../pods/context.ts';
-import type {Pod, Resources} from '../pods/pod.ts';
+import type {Resources} from '../pods/pod.ts';
 import {bytesOf} from '../pods/resources.ts';
 import type {Image, Runtime, RuntimeVersion} from '../runtime/runtime.ts';
 import {type Cloud, openCloud} from './cloud.ts';
@@ -21,7 +21,6 @@ export interface NodeStateOptions {
 }
 
 const lookEveryMs = 10_000;
-const maxProbeCounts = 5_000;
 /** The list is long, and nobody waits for it. */
 const imagesEveryMs = 60_000;
 const addressesEveryMs = 300_000;
@@ -32,7 +31,6 @@ export class NodeState {
   readonly #machine: Machine;
   readonly #cloud: Cloud;
   #addressesAt: number;
-  readonly #probes = new Map<string, number>();
   #hostIps: string[];
   #disk: Disk;
   #runtime: RuntimeVersion | undefined;
@@ -105,18 +103,6 @@ export class NodeState {
 
   get disk(): Disk {
     return this.#disk;
-  }
-
-  /** Of probes: kind, namespace, pod, container, result, the pod's uid. */
-  get probes(): ReadonlyMap<string, number> {
-    return this.#probes;
-  }
-
-  countProbe(kind: string, {metadata}: Pod, container: string, result: string): void {
-    const key = [kind, metadata.namespace, metadata.name, container, result, metadata.uid].join('\0');
-    // Of pods that went long ago nobody asks.
-    if (!this.#probes.has(key) && this.#probes.size >= maxProbeCounts) this.#probes.delete(this.#probes.keys().next().value!);
-    this.#probes.set(key, (this.#probes.get(key) ?? 0) + 1);
   }
 
   seen(node: KubeObject): void {

@@ -17,7 +17,7 @@ export interface ProbeEvents {
   changed(podUid: string): void;
   /** Of a failed probe. */
   unhealthy(pod: Pod, container: string, message: string): void;
-  count(kind: ProbeKind, pod: Pod, container: string, result: Outcome['result']): void;
+  count(kind: ProbeKind, pod: Pod, container: string, result: Outcome['result'], seconds: number): void;
 }
 
 interface Target {
@@ -110,9 +110,10 @@ export class Prober {
   }
 
   async #run(target: Target, kind: ProbeKind, probe: Probe): Promise<void> {
+    const begun = performance.now();
     const outcome = await this.#check(target, probe);
     if (target.stopped) return;
-    this.#events.count(kind, target.pod, target.container.name, outcome.result);
+    this.#events.count(kind, target.pod, target.container.name, outcome.result, (performance.now() - begun) / 1000);
     if (outcome.result === 'failure')
       this.#events.unhealthy(target.pod, target.container.name, `${words[kind]} probe failed: ${outcome.output}`);
     if (outcome.result === 'unknown')

@@ -11,6 +11,7 @@ import {ManualClock} from '../../shared/clock.ts';
 import {freePort} from '../../test/runtime/agent.ts';
 import {parseArguments} from '../cli/flags.ts';
 import {Settings} from '../cli/settings.ts';
+import {ProbeCounts} from '../figures/probe-counts.ts';
 import type {NodeState} from '../node/node-state.ts';
 import {logDirectory} from '../pods/names.ts';
 import {containerOf, type FakeNode, fakeNode, podOf} from '../pods/testing.ts';
@@ -54,10 +55,11 @@ describe('the agent’s server', () => {
     const server = new AgentServer({
       settings: new Settings(values),
       manager: node.manager,
-      state: {name: 'n1', hostIps: ['127.0.0.1'], isReady: true, probes: new Map()} as unknown as NodeState,
+      state: {name: 'n1', hostIps: ['127.0.0.1'], isReady: true} as unknown as NodeState,
       runtime,
       cgroups: {where: () => undefined},
       clock: new ManualClock(),
+      probes: new ProbeCounts(),
       access,
       log: {
         error: (text, error) => log.push(`${text}: ${(error as Error).message}`),

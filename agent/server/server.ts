@@ -11,7 +11,8 @@ import {cipherList} from '../cli/cipher-suites.ts';
 import type {Settings} from '../cli/settings.ts';
 import {cadvisorMetrics} from '../figures/cadvisor.ts';
 import {FigureSource} from '../figures/figures.ts';
-import {agentMetrics, noResourceMetrics, probeMetrics, resourceMetrics} from '../figures/metrics.ts';
+import {agentMetrics, noResourceMetrics, resourceMetrics} from '../figures/metrics.ts';
+import type {ProbeCounts} from '../figures/probe-counts.ts';
 import {subjectsOf} from '../figures/subjects.ts';
 import {summaryOf} from '../figures/summary.ts';
 import type {NodeState} from '../node/node-state.ts';
@@ -37,6 +38,7 @@ export interface ServerOptions {
   runtime: Runtime;
   cgroups: Pick<Cgroups, 'where'>;
   clock: Clock;
+  probes: ProbeCounts;
   access: Access;
   log: Log;
   version: string;
@@ -103,7 +105,7 @@ export class AgentServer {
         if (parts[1] === 'cadvisor') send(response, prometheus, cadvisorMetrics(await this.#figures.get(true), state));
         else if (parts[1] === 'resource')
           send(response, prometheus, await this.#figures.get(false).then(resourceMetrics, noResourceMetrics));
-        else if (parts[1] === 'probes') send(response, prometheus, probeMetrics(state));
+        else if (parts[1] === 'probes') send(response, prometheus, options.probes.text());
         else if (parts[1] !== undefined) throw notFound();
         else send(response, prometheus, agentMetrics(state, manager, version));
       },
