@@ -152,6 +152,11 @@ const unseen: {actions: readonly string[]; why: string; only?: (grant: Grant) =>
     why: 'the pod or secret that a token is bound to is read when such a token comes',
   },
   {
+    actions: ['dynamodb:Query'],
+    only: ({function: name, resource, kind}) => name === 'maintenance' && resource === 'connections' && kind === 'n',
+    why: 'which nodes live is asked by the clock, each five minutes, as when a change rings',
+  },
+  {
     actions: ['dynamodb:UpdateItem'],
     only: ({function: name, resource, kind}) => name === 'connect' && resource === 'connections' && kind === 'n',
     why: 'a node whose connection turns out to have ended, of which nobody was told',
