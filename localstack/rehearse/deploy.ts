@@ -25,20 +25,16 @@ export async function bootstrap(deployment: Deployment): Promise<void> {
   await cdk(deployment, ['bootstrap', `aws://${accountId}/${region}`]);
 }
 
-/** `assembly`: the folder that the app's synthesis goes to, and where an app is given, may come from. */
+/** Into the folder `assembly`, which is then the app of all that follows. */
+export async function synthesize(deployment: Deployment, assembly: string): Promise<void> {
+  await cdk(deployment, ['synth', '--quiet', '--output', assembly]);
+}
+
+/** `assembly`: where it was synthesized. */
 export async function deploy(deployment: Deployment, assembly: string): Promise<Outputs> {
   const file = join(deployment.folder, 'outputs.json');
   const parameters = Object.entries(deployment.parameters).flatMap(([name, value]) => ['--parameters', `${name}=${value}`]);
-  await cdk(deployment, [
-    'deploy',
-    '--all',
-    '--require-approval',
-    'never',
-    ...parameters,
-    '--outputs-file',
-    file,
-    ...(deployment.app === assembly ? [] : ['--output', assembly]),
-  ]);
+  await cdk({...deployment, app: assembly}, ['deploy', '--all', '--require-approval', 'never', ...parameters, '--outputs-file', file]);
   const stacks = JSON.parse(await readFile(file, 'utf8')) as Record<string, Outputs>;
   return Object.assign({}, ...Object.values(stacks));
 }

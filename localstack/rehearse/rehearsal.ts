@@ -12,7 +12,7 @@ import {writePrivately} from '../kubeconfig.ts';
 import type {RestApi, WebSocketApi} from './api/deployed.ts';
 import {restGateway} from './api/rest-gateway.ts';
 import {WebSocketGateway} from './api/websocket-gateway.ts';
-import {bootstrap, deploy, type Outputs} from './deploy.ts';
+import {bootstrap, deploy, type Outputs, synthesize} from './deploy.ts';
 import {ControlPlane, type DeployedFunction, region} from './emulator/control-plane.ts';
 import {startInvokeServer} from './emulator/invoke-server.ts';
 import {startMinistack} from './emulator/ministack.ts';
@@ -153,14 +153,20 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
     if (!restApi) throw new Error('the app deployed no REST API');
     await Promise.all((await controlPlane.functionNames()).map((name) => functions!.refresh(name)));
   };
-  await bootstrap({...deployment, context: options.context ?? {}});
   let deployments = 0;
   let assembly = '';
-  const deployOnce = (change: {context?: Record<string, string>; app?: string}): Promise<Outputs> => {
-    assembly = change.app && existsSync(join(change.app, 'manifest.json')) ? change.app : join(folder, `cdk.out-${deployments++}`);
-    return deploy({...deployment, context: {...options.context, ...change.context}, ...(change.app && {app: change.app})}, assembly);
+  type Change = {context?: Record<string, string>; app?: string};
+  const changed = ({context, app}: Change) => ({...deployment, context: {...options.context, ...context}, ...(app && {app})});
+  const synthesizeOnce = async (change: Change): Promise<void> => {
+    const {app} = changed(change);
+    const isAssembly = app !== undefined && existsSync(join(app, 'manifest.json'));
+    assembly = isAssembly ? app : join(folder, `cdk.out-${deployments++}`);
+    if (!isAssembly) await synthesize(changed(change), assembly);
   };
-  let outputs = await deployOnce({});
+  await synthesizeOnce({});
+  // Of what was synthesized: by itself it would do that as well, for nothing.
+  await bootstrap(changed({app: assembly}));
+  let outputs = await deploy(changed({}), assembly);
   await readDeployed();
 
   const kubeconfig = join(folder, 'kubeconfig');
@@ -181,7 +187,8 @@ async function start(options: RehearsalOptions, undo: (() => unknown)[], close: 
     environments: () => functions!.environments(),
     coldStarts: () => functions!.coldStarts(),
     async redeploy(change) {
-      outputs = await deployOnce(change);
+      await synthesizeOnce(change);
+      outputs = await deploy(changed(change), assembly);
       await readDeployed();
       return outputs;
     },
