@@ -97,9 +97,11 @@ export class PodManager {
     return this.#workers.get(uid);
   }
 
-  /** Those that hold resources: neither ended nor refused. */
+  /** Those that hold resources: taken in, by this agent or by one before it, and neither ended nor refused. */
   active(except?: string): Pod[] {
-    return [...this.#workers.values()].filter(({uid, hasEnded}) => uid !== except && !hasEnded).map(({pod}) => pod);
+    return [...this.#workers.values()]
+      .filter(({uid, hasEnded, isAdmitted}) => uid !== except && !hasEnded && (isAdmitted || this.#snapshot?.sandboxes.has(uid)))
+      .map(({pod}) => pod);
   }
 
   /** All of a source's pods, for the first time or again. */

@@ -87,6 +87,11 @@ export class PodWorker {
     return this.#ending !== undefined || this.#ended;
   }
 
+  /** It holds what it asked for. */
+  get isAdmitted(): boolean {
+    return this.#admitted;
+  }
+
   get hasEnded(): boolean {
     return this.#ended;
   }
