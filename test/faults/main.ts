@@ -15,6 +15,7 @@ import type {Fault} from './fault.ts';
 import {FaultyNode} from './node.ts';
 import {runtimeKilled} from './runtime-killed.ts';
 import {streams} from './streams.ts';
+import {tunnelCut} from './tunnel-cut.ts';
 
 const faults: Readonly<Record<string, Fault>> = {
   'agent-killed': agentKilled,
@@ -22,6 +23,7 @@ const faults: Readonly<Record<string, Fault>> = {
   'api-gone': apiGone,
   'disk-full': diskFull,
   'clock-jump': clockJump,
+  'tunnel-cut': tunnelCut,
   streams,
 };
 

@@ -5,7 +5,7 @@
 import {type ChildProcess, spawn} from 'node:child_process';
 import {once} from 'node:events';
 import {openSync} from 'node:fs';
-import {copyFile, mkdir, mkdtemp, rm, writeFile} from 'node:fs/promises';
+import {copyFile, mkdir, mkdtemp, readFile, rm, writeFile} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {basename, join} from 'node:path';
 import {setTimeout as pause} from 'node:timers/promises';
@@ -16,6 +16,7 @@ import {startRuntime, type TestRuntime} from '../runtime/containerd.ts';
 import {images} from '../runtime/images.ts';
 import {type Leftovers, leftovers, nothing} from '../runtime/leftovers.ts';
 import {type Server, startServer} from '../stories/server.ts';
+import {type CuttableWay, cuttableWay} from './cuttable.ts';
 
 // biome-ignore lint/suspicious/noExplicitAny: the API's objects
 export type Json = any;
@@ -28,6 +29,8 @@ export interface NodeOptions {
   environment?: Readonly<Record<string, string>>;
   rootDir?: string;
   runtimeRoot?: string;
+  /** The agent's way to the server can be cut. */
+  cuttable?: boolean;
 }
 
 export const nodeName = 'faulty';
@@ -39,6 +42,7 @@ export class FaultyNode {
   readonly api: ClusterApi;
   readonly server: Server;
   readonly runtime: TestRuntime;
+  readonly way: CuttableWay | undefined;
   readonly rootDir: string;
   readonly port: number;
   readonly log: string;
@@ -58,14 +62,21 @@ export class FaultyNode {
     try {
       const runtime = await startRuntime(options.runtimeRoot ? {root: options.runtimeRoot} : {});
       const rootDir = options.rootDir ?? join(folder, 'node');
+      const way = options.cuttable ? await cuttableWay(server.address) : undefined;
+      let {kubeconfig} = server;
+      if (way) {
+        const text = await readFile(kubeconfig, 'utf8');
+        kubeconfig = join(folder, 'kubeconfig');
+        await writeFile(kubeconfig, text.replace(server.address, `127.0.0.1:${way.port}`));
+      }
       const command = [
         ...(options.nodeFlags ?? []),
         join(root, 'dist/nodeagent.js'),
-        ...(await agentFlags(runtime, nodeName, rootDir, server.kubeconfig)),
-        ...['--cluster-api-qps=200', '--cluster-api-burst=400', '--event-qps=200', '--v=2'],
+        ...(await agentFlags(runtime, nodeName, rootDir, kubeconfig)),
+        ...['--cluster-api-qps=200', '--cluster-api-burst=400', '--event-qps=200', '--max-pods=500', '--v=2'],
         ...(options.flags ?? []),
       ];
-      node = new FaultyNode(folder, server, runtime, rootDir, command, options.environment ?? {});
+      node = new FaultyNode(folder, server, runtime, rootDir, command, options.environment ?? {}, way);
       await node.startAgent();
       await node.ready();
       await node.api.until('/api/v1/namespaces/default/serviceaccounts/default', 'the service account', Boolean);
@@ -84,7 +95,9 @@ export class FaultyNode {
     rootDir: string,
     command: readonly string[],
     environment: Readonly<Record<string, string>>,
+    way: CuttableWay | undefined,
   ) {
+    this.way = way;
     this.#folder = folder;
     this.#command = command;
     this.#environment = environment;
@@ -172,6 +185,7 @@ export class FaultyNode {
       for (const file of [this.log, join(this.runtime.folder, 'containerd.log')])
         await copyFile(file, join(kept, basename(file))).catch(() => {});
     }
+    this.way?.close();
     const pods = await this.pods().catch(() => []);
     await this.runtime.stop();
     await this.server.close();
