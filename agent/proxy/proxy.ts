@@ -2,6 +2,7 @@
  * The API server again, on the node's own address, for the pods of the node: under a host and a port, with a CA that pods are given. Who asks
  * is what the request says and nothing else: the node's own credential is not even known here. Requests go to the API server only.
  */
+import {once} from 'node:events';
 import type {IncomingMessage, ServerResponse} from 'node:http';
 import {createServer, type Server} from 'node:https';
 import type {AddressInfo, Socket} from 'node:net';
@@ -55,14 +56,9 @@ export class PodProxy {
 
   /** The port that it listens on. @throws the error of listen */
   async listen(host: string, port: number): Promise<number> {
-    await new Promise<void>((resolve, reject) => {
-      this.#server.once('error', reject);
-      this.#server.listen({host, port}, () => {
-        this.#server.off('error', reject);
-        this.#server.on('error', () => {});
-        resolve();
-      });
-    });
+    this.#server.listen({host, port});
+    await once(this.#server, 'listening');
+    this.#server.on('error', () => {});
     return (this.#server.address() as AddressInfo).port;
   }
 
