@@ -4,6 +4,7 @@ import {mkdir, writeFile} from 'node:fs/promises';
 import http, {type IncomingMessage} from 'node:http';
 import https from 'node:https';
 import {join} from 'node:path';
+import {Duplex, PassThrough} from 'node:stream';
 import tls from 'node:tls';
 import {afterEach, describe, expect, test} from 'vitest';
 import {issueClient, loadOrCreatePki} from '../../localstack/certificates.ts';
@@ -226,6 +227,25 @@ describe('the agent’s server', () => {
       text: 'you must specify at least 1 of stdin, stdout, stderr',
     });
     expect(await upgrade(port, '/exec/%zz')).toMatchObject({status: 400});
+  });
+
+  test('a stream of the tunnel takes one request, be the next one plain or an upgrade', async () => {
+    const {server, node} = await start({anonymous: false});
+    await running(node);
+    const said = async (...requests: string[]): Promise<string> => {
+      const [readable, writable] = [new PassThrough(), new PassThrough()];
+      server.serve(Duplex.from({readable, writable}));
+      readable.write(requests.map((line) => `${line}\r\n\r\n`).join(''));
+      const pieces: Buffer[] = [];
+      writable.on('data', (piece: Buffer) => pieces.push(piece));
+      await Promise.race([once(writable, 'end'), once(writable, 'close')]);
+      return Buffer.concat(pieces).toString();
+    };
+    const first = 'GET /nothing HTTP/1.1\r\nHost: n1\r\nConnection: xupgrade\r\nUpgrade: x';
+    const second = (connection: string) =>
+      `POST /exec/ns/p/nope?command=sh&output=1 HTTP/1.1\r\nHost: n1\r\nConnection: ${connection}\r\nUpgrade: x`;
+    expect(await said(first)).toMatch(/^HTTP\/1.1 404 Not Found/);
+    for (const connection of ['close', 'Upgrade']) expect(await said(first, second(connection))).not.toContain('container not found');
   });
 
   test('the read-only port tells what anyone may see, and does nothing, however that is spelled', async () => {

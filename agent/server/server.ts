@@ -76,7 +76,8 @@ export class AgentServer {
   readonly #figures: FigureSource;
   readonly #servers: http.Server[] = [];
   #tunnelled: http.Server | undefined;
-  readonly #trusted = new WeakSet<Duplex>();
+  /** Of the tunnel, by whether the one request that was let through on it has come. */
+  readonly #streams = new WeakMap<Duplex, 'new' | 'spent'>();
   readonly #routes: Readonly<Record<string, Route>>;
 
   constructor(options: ServerOptions) {
@@ -167,12 +168,12 @@ export class AgentServer {
   serve(stream: Duplex): void {
     if (!this.#tunnelled) {
       this.#tunnelled = http.createServer({maxHeaderSize: maxUrl, requestTimeout: 0});
-      // A second one would be somebody's who was let through for the first.
+      // A second one would be somebody's who was let through for the first. Node does not count upgrades: #authorize does.
       this.#tunnelled.maxRequestsPerSocket = 1;
       this.#tunnelled.on('request', (request, response) => void this.#serve(request, response, true));
       this.#tunnelled.on('upgrade', (request, socket, head) => void this.#upgrade(request, socket, head));
     }
-    this.#trusted.add(stream);
+    this.#streams.set(stream, 'new');
     this.#tunnelled.emit('connection', stream);
   }
 
@@ -235,7 +236,12 @@ export class AgentServer {
   }
 
   async #authorize({request, parts}: Call): Promise<Caller> {
-    if (this.#trusted.has(request.socket)) return apiServer;
+    const stream = this.#streams.get(request.socket);
+    if (stream === 'spent') throw new Refusal(503, 'a stream of the tunnel takes one request');
+    if (stream) {
+      this.#streams.set(request.socket, 'spent');
+      return apiServer;
+    }
     // Of the parts that choose the route, not of the path as it was spelled.
     const verdict = await this.#options.access.check(request, `/${parts.join('/')}`);
     if (verdict.status !== 200) throw new Refusal(verdict.status, verdict.text);
