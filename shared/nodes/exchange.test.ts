@@ -75,6 +75,28 @@ describe('an exchange over a dialled stream', () => {
     expect(await textOf(answer)).toBe('nope');
   });
 
+  test('a switch that nobody asked for is an error', async () => {
+    const road = await serve((request) => {
+      request.socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+    });
+    await expect(exchange(road, ask())).rejects.toThrow('without being asked');
+    expect(road.destroyed).toBe(true);
+  });
+
+  test('ends with its reader, who may not have begun, or be waiting for more', async () => {
+    const road = await serve((_request, response) => response.write('begun'));
+    const unread = (await exchange(road, ask())).body as AsyncIterable<Uint8Array>;
+    await unread[Symbol.asyncIterator]().return!();
+    expect(road.destroyed).toBe(true);
+    const second = connect((server!.address() as AddressInfo).port, '127.0.0.1');
+    const pieces = ((await exchange(second, ask())).body as AsyncIterable<Uint8Array>)[Symbol.asyncIterator]();
+    await pieces.next();
+    const waiting = pieces.next().catch(() => {});
+    await pieces.return!().catch(() => {});
+    await waiting;
+    expect(second.destroyed).toBe(true);
+  });
+
   test('ends with its client, before the answer and in the middle of it', async () => {
     const silent = new AbortController();
     const road = await serve((request, response) => {

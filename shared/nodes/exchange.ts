@@ -45,6 +45,7 @@ export function exchange(stream: Duplex, {method, target, headers, body, signal}
       request.on('error', fail);
       request.on('response', (message) => resolve(answerOf(message, stream, method, signal)));
       request.on('upgrade', (message, _socket, head) => {
+        if (given['upgrade'] === undefined) return fail(new Error('it switches protocols without being asked'));
         if (head.length > 0) stream.unshift(head);
         resolve({status: message.statusCode!, headers: headersOf(message), upgrade: stream});
       });
@@ -67,8 +68,19 @@ function answerOf(message: IncomingMessage, stream: Duplex, method: string, sign
   return answer;
 }
 
-/** Whoever stops reading in the middle ends the exchange. @throws Error when the road breaks before the body has ended */
-async function* bodyOf(message: IncomingMessage, stream: Duplex, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+/** Whoever stops reading ends the exchange, at once. @throws Error when the road breaks before the body has ended */
+function bodyOf(message: IncomingMessage, stream: Duplex, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
+  const pieces = piecesOf(message, stream, signal);
+  const over = pieces.return.bind(pieces);
+  // A generator hears of it when it has begun and is not waiting: here it may be neither.
+  pieces.return = (value) => {
+    stream.destroy();
+    return over(value);
+  };
+  return pieces;
+}
+
+async function* piecesOf(message: IncomingMessage, stream: Duplex, signal: AbortSignal | undefined): AsyncGenerator<Uint8Array> {
   try {
     yield* message;
   } catch (error) {
