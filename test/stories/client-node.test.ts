@@ -104,8 +104,11 @@ describe('objects', () => {
     await expect(custom.listClusterCustomObject({group: 'nothing.example', version: 'v1', plural: 'things'})).rejects.toMatchObject({
       code: 404,
     });
-    await expect(new Metrics(config).getNodeMetrics()).rejects.toMatchObject({code: 404});
     expect(await config.makeApiClient(VersionApi).getCode()).toMatchObject({major: '1', minor: '36'});
+  });
+
+  test('figures of nodes are none where there is no node', async () => {
+    expect(await new Metrics(config).getNodeMetrics()).toMatchObject({kind: 'NodeMetricsList', items: []});
   });
 });
 
