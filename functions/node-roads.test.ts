@@ -112,7 +112,8 @@ beforeEach(async () => {
   socket = {connect: await load('socket-connect'), message: await load('socket-message'), disconnect: await load('socket-disconnect')};
   await post('/api/v1/namespaces', {kind: 'Namespace', apiVersion: 'v1', metadata: {name: 'default'}});
   await post('/api/v1/namespaces/default/serviceaccounts', {kind: 'ServiceAccount', apiVersion: 'v1', metadata: {name: 'default'}});
-  await post('/api/v1/nodes', {kind: 'Node', apiVersion: 'v1', metadata: {name: 'n1'}});
+  const status = {addresses: [{type: 'InternalIP', address: '10.0.0.9'}]};
+  await post('/api/v1/nodes', {kind: 'Node', apiVersion: 'v1', metadata: {name: 'n1'}, status});
   const spec = {nodeName: 'n1', containers: [{name: 'main', image: 'web'}]};
   await post('/api/v1/namespaces/default/pods', {kind: 'Pod', apiVersion: 'v1', metadata: {name: 'web'}, spec});
   await open('agent', {node: 'n1'});
@@ -231,6 +232,10 @@ describe('a traveller', () => {
   test.each([
     ['what does not switch protocols', {headers: {}}],
     ['a log, which it would not be alone on', {method: 'GET', target: `${podPath}/log`}],
+    ['what a server would not take for a switch', {headers: {...upgrade, connection: 'x-upgrade'}}],
+    ['what has a body', {headers: {...upgrade, 'content-length': '5'}}],
+    ['what has pieces of one', {headers: {...upgrade, 'transfer-encoding': 'chunked'}}],
+    ['TLS, which it would have to speak itself', {target: '/api/v1/nodes/https:n1:444/proxy/'}],
     ['what is no path', {target: 'http://elsewhere/'}],
     ['a target with a line in it', {target: `${exec}\r\nX: y`}],
     ['a header with a line in it', {headers: {...upgrade, 'x-a': 'b\r\nhost: c'}}],
@@ -262,6 +267,25 @@ describe('a traveller', () => {
     expect(last('agent2')).toMatchObject({action: 'reset', stream});
     expect(bytesTo('t1')).not.toContain('evil');
     expect(agent.streams[0]!.readableLength).toBe(seen);
+  });
+
+  test('cannot be there before the head that the server writes', async () => {
+    await open('t1');
+    let dialled: {stream: string; at: number} | undefined;
+    gateway.underWay = async (text) => {
+      if (dialled || !text.includes('"dialled"')) return;
+      dialled = JSON.parse(text);
+      const {stream, at} = dialled!;
+      const frame = (offset: number) => say('t1', `${JSON.stringify({action: 'data', stream, at: offset})}\n${'R0VUIC9vdGhlciA='}`);
+      await frame(0);
+      await frame(at - 1);
+    };
+    await ask('t1');
+    await until(() => bytesTo('t1').includes('101 Switching'));
+    expect(agent.asked).toEqual(['POST /exec/default/web/main?command=ls&output=1 as SPDY/3.1, undefined, undefined']);
+    const {stream} = dialled!;
+    const refusals = gateway.heard('t1').filter(({action}) => action === 'reset');
+    expect(refusals).toEqual(Array(2).fill({action: 'reset', stream, reason: 'what stands there is not yours to write'}));
   });
 
   test('must say who it is first, and is no node; a node does not dial, nor open streams here', async () => {

@@ -42,7 +42,8 @@ export async function dial(parts: SocketParts, traveller: string, user: UserInfo
   }
   const {node, connection: agent, to, bytes} = head;
   const stream = crypto.randomUUID();
-  await parts.streams.open({stream, node, agent, traveller});
+  const row = {stream, node, agent, traveller, head: bytes.length};
+  await parts.streams.open(row);
   // Before the node can answer: frames of a stream that nobody expects are lost.
   await say({action: 'dialled', stream, at: bytes.length});
   const frames = [encodeText({action: 'open', stream, to: destinationText(to)})];
@@ -54,7 +55,7 @@ export async function dial(parts: SocketParts, traveller: string, user: UserInfo
   );
   if (outcome === 'sent') return;
   await parts.tunnels.ended(node, agent);
-  await parts.streams.close({stream, node, agent, traveller});
+  await parts.streams.close(row);
   await parts.sockets.post(traveller, [Buffer.from(encodeText({action: 'reset', stream, reason: 'the node has gone'}))]);
 }
 

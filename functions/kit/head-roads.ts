@@ -48,7 +48,15 @@ class HeadTaker extends Duplex {
     // Behind the head of an upgrade the API writes nothing; what the client writes there comes by its connection.
     // It is the last that the server says, so it must be a request behind which there is no other.
     const head = this.#text.slice(0, end + headEnd.length);
-    if (end >= 0 && /\r\nupgrade:/i.test(head)) this.#take(Buffer.from(head, 'latin1'));
-    done(end >= 0 ? new Error('only what switches protocols is dialled') : null);
+    if (end >= 0 && switches(head)) this.#take(Buffer.from(head, 'latin1'));
+    // TLS to a pod begins with a byte that begins no request, and would wait for an answer.
+    const isOver = end >= 0 || !/^[A-Z]/.test(this.#text);
+    done(isOver ? new Error('only what switches protocols is dialled') : null);
   }
 }
+
+/** As whoever reads it will understand it: the word alone, in any of the lines, and no body that the traveller's bytes would be taken for. */
+const switches = (head: string): boolean =>
+  /\r\nupgrade:/i.test(head) &&
+  /\r\nconnection:(?:[^\r]*,)?[ \t]*upgrade[ \t]*(?:,|\r)/i.test(head) &&
+  !/\r\n(?:transfer-encoding:|content-length:[ \t]*0*[1-9])/i.test(head);

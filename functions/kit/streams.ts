@@ -18,6 +18,8 @@ export interface StreamRow {
   agent: string;
   /** The connection that its other end is; without one a function reads its mailbox. */
   traveller?: string;
+  /** So many bytes the server writes itself, before the traveller's. */
+  head?: number;
 }
 
 type Item = Record<string, AttributeValue>;

@@ -40,6 +40,11 @@ export async function passOn(parts: SocketParts, from: string, frame: StreamFram
     if (frame.action !== 'reset') await reset(parts, from, stream, 'there is no such stream');
     return;
   }
+  if (!isFromNode && frame.action === 'data' && frame.at < (row.head ?? 0)) {
+    // It may be there before the head, which is what the traveller was let through for.
+    await reset(parts, from, stream, 'what stands there is not yours to write');
+    return;
+  }
   if (isFromNode && row.traveller === undefined) await deposit(parts, frame);
   else {
     const to = isFromNode ? row.traveller! : row.agent;
