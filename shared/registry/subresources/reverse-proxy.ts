@@ -67,7 +67,7 @@ async function ask(
 ): Promise<ApiResponse> {
   const road = await dialRoad(context, node, to, words);
   try {
-    return await exchanged(tls ? await overTls(road) : road);
+    return await exchanged(tls ? await overTls(road, context.request.signal) : road);
   } catch (error) {
     throw inTheWay(error, words);
   }
