@@ -58,7 +58,9 @@ export class AgentProcess {
         this.#fell(code ?? signal, Date.now() - startedAt);
       });
     });
-    if (child.pid !== undefined) await this.#options.started(child.pid);
+    // What cannot be noted is no reason to end what runs: it would only not be found after a crash of ours.
+    if (child.pid !== undefined)
+      await this.#options.started(child.pid).catch((error: Error) => this.#options.line(`its process id was not noted: ${error.message}`));
   }
 
   async stop(): Promise<void> {

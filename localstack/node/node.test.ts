@@ -4,6 +4,7 @@ import {createServer} from 'node:net';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {afterEach, beforeEach, describe, expect, test} from 'vitest';
+import {AgentProcess} from './agent-program.ts';
 import {confFile, removeNetwork, writeNetwork} from './network.ts';
 import {findRuntime} from './runtime.ts';
 
@@ -68,4 +69,18 @@ describe('a network for pods', () => {
     expect(await removeNetwork(places())).toBe(false);
     expect(existsSync(join(conf, confFile))).toBe(true);
   });
+});
+
+test('an agent whose process id cannot be noted is started all the same', async () => {
+  const said: string[] = [];
+  const agent = new AgentProcess({
+    flags: [],
+    line: (text) => said.push(text),
+    started: async () => {
+      throw new Error('no space left');
+    },
+  });
+  await agent.start();
+  await agent.stop();
+  expect(said).toContain('its process id was not noted: no space left');
 });

@@ -107,7 +107,7 @@ export class Binder {
     // One that waits may hold the room that it is about to get.
     if (placement || before || !pod) this.#rooms.set(key, placement);
     const waiting = this.#waiting.get(key);
-    if (waiting && waiting.pod.metadata.uid !== pod?.metadata.uid) this.#reports.forget(waiting.pod.metadata.uid!);
+    if (waiting && (placement || waiting.pod.metadata.uid !== pod?.metadata.uid)) this.#reports.forget(waiting.pod.metadata.uid!);
     if (!pod || placement) this.#waiting.delete(key);
     else if (waiting && waiting.pod.metadata.uid === pod.metadata.uid && sameJson(waiting.pod['spec'], pod['spec'])) {
       // What we wrote ourselves comes back: that alone is no reason to look again.

@@ -16,6 +16,9 @@ class Story {
   readonly host = new TunnelHost(this.clock);
   readonly believed = new Map<string | undefined, string>([['good', 'node-a']]);
   allowed = true;
+  /** How often an agent was asked about, and what is wrong with us. */
+  asked = 0;
+  fault: Error | undefined;
 
   connect() {
     const heard: (TunnelMessage | StreamFrame)[] = [];
@@ -28,6 +31,8 @@ class Story {
       },
       {
         authenticate: async (token): Promise<UserInfo> => {
+          this.asked++;
+          if (this.fault) throw this.fault;
           const name = this.believed.get(token);
           if (name === undefined) throw unauthorized();
           return {name, groups: []};
@@ -134,6 +139,24 @@ describe('a tunnel', () => {
     const another = await story.open();
     await another.say({action: 'hello', node: 'b', token: 'good'});
     expect(another.closed).toEqual([4400]);
+  });
+
+  test('is asked about once a minute, also after a fault of ours', async () => {
+    const story = new Story();
+    const agent = await story.open();
+    story.clock.advance(minute / 2);
+    story.fault = new Error('the store is away');
+    await agent.say({action: 'hello', node: 'a', token: 'good'});
+    story.fault = undefined;
+    await agent.say({action: 'ping'});
+    const {asked} = story;
+    story.clock.advance(minute / 2);
+    await settled();
+    expect([story.asked, agent.closed]).toEqual([asked, []]);
+    await agent.say({action: 'ping'});
+    story.clock.advance(minute / 2);
+    await settled();
+    expect([story.asked, agent.closed]).toEqual([asked + 1, []]);
   });
 
   test('gives way to a newer one when its last stream is over', async () => {

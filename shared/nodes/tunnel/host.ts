@@ -192,6 +192,7 @@ export class TunnelSession {
   }
 
   #recheckLater(): void {
+    this.#cancelRecheck?.();
     this.#cancelRecheck = this.#host.clock.after(recheckMs, () => {
       this.#check(this.#node!, this.#token).then(
         () => {

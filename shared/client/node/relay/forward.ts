@@ -88,6 +88,7 @@ export class DirectRoad implements UpgradeRoad {
     const {server} = this.#credentials;
     const url = new URL(server);
     const presented = await this.#credentials.present();
+    if (near.destroyed) return;
     const port = Number(url.port) || (url.protocol === 'https:' ? 443 : 80);
     const host = url.hostname.replace(/^\[|\]$/g, '');
     const far =
