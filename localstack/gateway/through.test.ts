@@ -1,6 +1,6 @@
 import {PassThrough} from 'node:stream';
-import {connect, type TLSSocket} from 'node:tls';
-import {describe, expect, test} from 'vitest';
+import {type ConnectionOptions, connect, type TLSSocket} from 'node:tls';
+import {describe, expect, test, vi} from 'vitest';
 import type {ApiRequest, ApiResponse} from '../../shared/http/messages.ts';
 import type {Gateway} from './gateway.ts';
 import {overHttp1, overHttp2, testPki, until, withGateway} from './testing.ts';
@@ -14,9 +14,12 @@ const switched = (upgrade: ApiResponse['upgrade']): ApiResponse => ({
 });
 const refusal: ApiResponse = {status: 404, headers: {'content-type': 'text/plain'}, body: Buffer.from('nothing here')};
 
-async function dial(gateway: Gateway): Promise<{socket: TLSSocket; says: (pattern: RegExp) => Promise<string>; ended: Promise<unknown>}> {
+async function dial(
+  gateway: Gateway,
+  more: ConnectionOptions = {},
+): Promise<{socket: TLSSocket; says: (pattern: RegExp) => Promise<string>; ended: Promise<unknown>}> {
   const {ca} = await testPki();
-  const socket = connect({host: '127.0.0.1', port: gateway.port, ca: ca.certificate, ALPNProtocols: ['http/1.1']});
+  const socket = connect({host: '127.0.0.1', port: gateway.port, ca: ca.certificate, ALPNProtocols: ['http/1.1'], ...more});
   let heard = '';
   socket.on('data', (bytes: Buffer) => {
     heard += bytes;
@@ -88,6 +91,27 @@ describe('an upgrade on its way to a node', () => {
         await until(() => gateway.inFlight === 0);
       },
     ));
+
+  test('that the API does not want ends, whether or not its client does', async () => {
+    vi.useFakeTimers({toFake: ['setTimeout']});
+    try {
+      await withGateway(
+        () => refusal,
+        async (gateway) => {
+          const {socket, says} = await dial(gateway, {allowHalfOpen: true});
+          socket.write(`${head}more`);
+          await says(/nothing here$/);
+          await until(() => {
+            vi.advanceTimersByTime(5_000);
+            return gateway.inFlight === 0;
+          });
+          socket.destroy();
+        },
+      );
+    } finally {
+      vi.useRealTimers();
+    }
+  });
 
   test('with a body, over HTTP/2 or to another path is a plain request', () => {
     const seen: (true | undefined)[] = [];

@@ -78,7 +78,12 @@ async function plainly(message: IncomingMessage, response: ApiResponse, socket: 
   const out = new ServerResponse(message);
   out.shouldKeepAlive = false;
   out.assignSocket(socket);
-  out.once('finish', () => socket.end());
+  out.once('finish', () => {
+    socket.end();
+    // Whatever it still says, and be it nothing at all, for as long as it likes.
+    socket.resume();
+    setTimeout(() => socket.destroy(), lingerMs).unref();
+  });
   await write(response, out);
 }
 
