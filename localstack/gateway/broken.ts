@@ -29,10 +29,19 @@ export function brokenRequest(desk: Desk): (error: ParserError, socket: Duplex) 
   };
 }
 
+const goesWithinMs = 5_000;
+
+/** Of a connection that was ended here: it goes, whatever its client still says, and be it nothing at all for as long as it likes. */
+export function seeOff(socket: Duplex): void {
+  socket.resume();
+  setTimeout(() => socket.destroy(), goesWithinMs).unref();
+}
+
 /** Go's own words for what never reaches a handler. */
 export function hangUp(socket: Duplex, status: number): void {
   const line = `${status} ${STATUS_CODES[status]}`;
   socket.end(`HTTP/1.1 ${line}\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n${line}`);
+  seeOff(socket);
 }
 
 function oddMethod(packet: Buffer, socket: TLSSocket): GatewayRequest | undefined {
@@ -69,4 +78,5 @@ async function reply(desk: Desk, request: GatewayRequest, socket: Duplex): Promi
   lines.push(`date: ${new Date().toUTCString()}`, `content-length: ${body?.length ?? 0}`, 'connection: close', '', '');
   socket.write(lines.join('\r\n'));
   socket.end(body);
+  seeOff(socket);
 }

@@ -16,7 +16,7 @@ const refusal: ApiResponse = {status: 404, headers: {'content-type': 'text/plain
 
 async function dial(
   gateway: Gateway,
-  more: ConnectionOptions = {},
+  more: ConnectionOptions & {allowHalfOpen?: boolean} = {},
 ): Promise<{socket: TLSSocket; says: (pattern: RegExp) => Promise<string>; ended: Promise<unknown>}> {
   const {ca} = await testPki();
   const socket = connect({host: '127.0.0.1', port: gateway.port, ca: ca.certificate, ALPNProtocols: ['http/1.1'], ...more});

@@ -8,7 +8,7 @@ import type {ApiRequest, ApiResponse} from '../../shared/http/messages.ts';
 import {parseTarget} from '../../shared/http/target.ts';
 import {splice} from '../../shared/nodes/splice.ts';
 import {answer, type Desk} from './answer.ts';
-import {hangUp} from './broken.ts';
+import {hangUp, seeOff} from './broken.ts';
 import {write} from './http1.ts';
 import {peerOf} from './peer.ts';
 import {GatewayRequest} from './request.ts';
@@ -80,9 +80,7 @@ async function plainly(message: IncomingMessage, response: ApiResponse, socket: 
   out.assignSocket(socket);
   out.once('finish', () => {
     socket.end();
-    // Whatever it still says, and be it nothing at all, for as long as it likes.
-    socket.resume();
-    setTimeout(() => socket.destroy(), lingerMs).unref();
+    seeOff(socket);
   });
   await write(response, out);
 }

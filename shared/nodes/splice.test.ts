@@ -23,6 +23,15 @@ class End extends Duplex {
 
 const turn = (): Promise<void> => new Promise(setImmediate);
 
+test('a side that was gone before takes the other along', () => {
+  for (const at of [0, 1]) {
+    const ends = [new End(), new End()] as const;
+    ends[at]!.destroy();
+    splice(...ends);
+    expect(ends.map(({destroyed}) => destroyed)).toEqual([true, true]);
+  }
+});
+
 test('what a side said before it closed is handed on to a slow one', async () => {
   const [client, backend] = [new End(), new End()];
   splice(client, backend, 60_000);

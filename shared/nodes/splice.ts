@@ -17,6 +17,8 @@ export function splice(one: Duplex, other: Duplex, lingerMs?: number): void {
     [one, other],
     [other, one],
   ] as const) {
+    // Its end will not be told again.
+    if (from.destroyed) to.destroy();
     from.pipe(to);
     to.once('finish', linger);
     from.on('error', () => {});
