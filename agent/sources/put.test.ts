@@ -51,6 +51,18 @@ describe('manifests that are put', () => {
     return [response.status, await response.text()];
   };
 
+  test('that come while those from before are read come behind these', async () => {
+    await source.put('web', Buffer.from(manifestOf('web')));
+    const log = readableLog();
+    const again = new PutSource({folder, node: 'n', clock: new ManualClock(), deliver: () => {}, taken: () => undefined, log});
+    const started = again.start();
+    const newer = Buffer.from(manifestOf('newer'));
+    await again.put('web', newer);
+    await started;
+    expect(again.get('web')!.text).toEqual(newer);
+    expect(await readdir(folder)).toEqual(['web.manifest']);
+  });
+
   test('run, are replaced, listed, read as they were put, and end', async () => {
     expect(await ask('PUT', '/web', manifestOf('web'))).toEqual([201, expect.stringContaining('"name":"web-n"')]);
     expect(await ask('PUT', '/web', manifestOf('web'))).toEqual([200, expect.stringContaining('"name":"web-n"')]);

@@ -51,7 +51,11 @@ export class PutSource {
   }
 
   /** What was put before. A file that this version cannot read is said, kept, and passed over. */
-  async start(): Promise<void> {
+  start(): Promise<void> {
+    return this.#next(() => this.#readAll());
+  }
+
+  async #readAll(): Promise<void> {
     const {folder, log} = this.#options;
     const files = await readdir(folder).catch(() => [] as string[]);
     for (const file of files.sort()) {
