@@ -43,6 +43,8 @@ export const windowBytes = 1024 * 1024;
 export const maxStreams = 1_000;
 /** Pieces that wait for one before them, of one stream. Frames overtake each other by a few, not by a thousand. */
 export const maxWaitingPieces = 1_024;
+/** And as many bytes: a window, cut in two ways. */
+export const maxWaitingBytes = 2 * windowBytes;
 /** What waits for a piece before it waits this long: then that has been lost. */
 export const gapMs = 30_000;
 /** Streams that are over, and may yet be named by frames that come late or twice. */

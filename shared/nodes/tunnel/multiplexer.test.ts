@@ -188,6 +188,13 @@ describe('a hostile other side', () => {
     expect(sent).toEqual([{action: 'reset', stream: '1', reason: 'too much came in the wrong order'}]);
   });
 
+  test('that sends the same bytes again and again, cut anew each time, is reset', () => {
+    const {mux, sent} = alone();
+    mux.receive({action: 'open', stream: '1', to: 'agent'});
+    for (let at = 1; at < 100; at++) mux.receive(data(at, Buffer.alloc(60_000)));
+    expect(sent).toEqual([{action: 'reset', stream: '1', reason: 'too much came in the wrong order'}]);
+  });
+
   test('that leaves a gap is waited for, then reset', () => {
     const {mux, sent, clock} = alone();
     mux.receive({action: 'open', stream: '1', to: 'agent'});

@@ -4,7 +4,7 @@
  */
 import {Duplex} from 'node:stream';
 import type {Clock} from '../../clock.ts';
-import {firstCreditBytes, gapMs, maxWaitingPieces, type StreamFrame, windowBytes} from './frames.ts';
+import {firstCreditBytes, gapMs, maxWaitingBytes, maxWaitingPieces, type StreamFrame, windowBytes} from './frames.ts';
 
 export interface StreamCarrier {
   send(frame: StreamFrame): void;
@@ -28,6 +28,7 @@ export class TunnelStream extends Duplex {
   #hasEnded = false;
   /** What came before what stands before it, by offset. */
   readonly #waiting = new Map<number, Uint8Array>();
+  #waitingBytes = 0;
   #cancelGap: (() => void) | undefined;
   #isReset = false;
 
@@ -68,8 +69,11 @@ export class TunnelStream extends Duplex {
       return;
     }
     if (end <= this.#received) return;
-    if (at > this.#received && (this.#waiting.get(at)?.length ?? 0) >= bytes.length) return;
-    if (this.#waiting.size >= maxWaitingPieces) {
+    const before = this.#waiting.get(at)?.length ?? 0;
+    if (at > this.#received && before >= bytes.length) return;
+    this.#waitingBytes += bytes.length - before;
+    // Pieces that overlap could be many times what there is credit for.
+    if (this.#waiting.size >= maxWaitingPieces || this.#waitingBytes > maxWaitingBytes) {
       this.destroy(new Error('too much came in the wrong order'));
       return;
     }
@@ -85,6 +89,7 @@ export class TunnelStream extends Duplex {
       for (const [at, bytes] of this.#waiting) {
         if (at > this.#received) continue;
         this.#waiting.delete(at);
+        this.#waitingBytes -= bytes.length;
         const end = at + bytes.length;
         if (end <= this.#received) continue;
         const fresh = bytes.subarray(this.#received - at);
