@@ -189,6 +189,7 @@ describe('a tunnel is refused', () => {
     ['a bad token', {action: 'hello', node: 'n1', token: 'wrong'}, 4401],
     ['no token at all', {action: 'hello', node: 'n1'}, 4401],
     ['a token that may not write the status of the node', {action: 'hello', node: 'n1', token: 'bob-token'}, 4401],
+    ['the token of another node', {action: 'hello', node: 'n1', token: 'n2-token'}, 4401],
     ['a name that is no text', {action: 'hello', node: 7, token: 'admin-token'}, 4400],
     ['a name that is none', {action: 'hello', node: '../n1|x', token: 'admin-token'}, 4400],
     ['a ping before hello', {action: 'ping'}, 4401],

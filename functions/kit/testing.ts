@@ -19,7 +19,7 @@ export interface TestDoors extends Doors {
 
 export const adminToken = 'admin-token';
 export const bobToken = 'bob-token';
-const tokens = `${adminToken},admin,,system:masters\n${bobToken},bob,\n`;
+const tokens = `${adminToken},admin,,system:masters\n${bobToken},bob,\nn2-token,system:node:n2,,"system:nodes,system:masters"\n`;
 
 /** From here on functions that have not been opened reach these; each test file imports the functions anew. */
 export async function installDoors(more: Partial<Omit<Doors, 'clock'>> = {}): Promise<TestDoors> {

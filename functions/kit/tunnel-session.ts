@@ -3,10 +3,11 @@
  * dials. Who it is, and what it may say; what streams carry goes on in tunnel-frames.ts.
  */
 import {requireAllowed} from '../../shared/auth/authorize.ts';
+import {isAnotherNode} from '../../shared/auth/groups.ts';
 import type {UserInfo} from '../../shared/auth/user.ts';
 import {closeCodes} from '../../shared/changes/protocol/messages.ts';
 import {expiryOf, welcome} from '../../shared/changes/protocol/server.ts';
-import {badRequest, type StatusError, unauthorized} from '../../shared/errors.ts';
+import {badRequest, failure, type StatusError, unauthorized} from '../../shared/errors.ts';
 import {attributesOf, requestInfo} from '../../shared/http/request-info.ts';
 import {statusOf} from '../../shared/http/status.ts';
 import {leaseSeconds, livePingSeconds} from '../../shared/nodes/liveness.ts';
@@ -169,8 +170,9 @@ async function speaks(
   return {user, expiresAt: expiryOf(token, now)};
 }
 
-/** Whoever may write a node's status may say that it lives, and hear what is asked of it. @throws StatusError 403 */
+/** Whoever may write a node's status may say that it lives, and hear what is asked of it; but no node may for another. @throws StatusError 403 */
 async function mayBe({assembly}: Cluster, user: UserInfo, node: string): Promise<void> {
+  if (isAnotherNode(user, node)) throw failure(403, 'Forbidden', `${user.name} is not node ${node}`);
   await requireAllowed(assembly.machine.authorizer, attributesOf(requestInfo('PUT', `/api/v1/nodes/${node}/status`, []), user));
 }
 

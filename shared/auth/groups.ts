@@ -34,3 +34,7 @@ export function parseNodeUser(name: string): string | undefined {
   const node = name.slice(prefix.length);
   return name.startsWith(prefix) && dns1123Subdomain(node).length === 0 ? node : undefined;
 }
+
+/** A node stands for itself alone, whatever its roles let it do to others. */
+export const isAnotherNode = ({name, groups}: UserInfo, node: string): boolean =>
+  groups.includes(nodesGroup) && parseNodeUser(name) !== node;

@@ -35,7 +35,7 @@ class Story {
           if (this.fault) throw this.fault;
           const name = this.believed.get(token);
           if (name === undefined) throw unauthorized();
-          return {name, groups: []};
+          return {name, groups: name.startsWith('system:node:') ? ['system:nodes'] : []};
         },
         mayHold: async () => this.allowed,
       },
@@ -139,6 +139,16 @@ describe('a tunnel', () => {
     const another = await story.open();
     await another.say({action: 'hello', node: 'b', token: 'good'});
     expect(another.closed).toEqual([4400]);
+  });
+
+  test('is no other node’s, whatever roles let nodes do to each other', async () => {
+    const story = new Story();
+    story.believed.set('a', 'system:node:a');
+    const [own, other] = [story.connect(), story.connect()];
+    await own.say({action: 'hello', node: 'a', token: 'a'});
+    await other.say({action: 'hello', node: 'b', token: 'a'});
+    expect([own.closed, other.closed]).toEqual([[], [4401]]);
+    expect([story.host.has('a'), story.host.has('b')]).toEqual([true, false]);
   });
 
   test('is asked about once a minute, also after a fault of ours', async () => {

@@ -3,6 +3,7 @@
  * carries messages brings both along.
  */
 import type {Duplex} from 'node:stream';
+import {isAnotherNode} from '../../auth/groups.ts';
 import type {UserInfo} from '../../auth/user.ts';
 import type {Clock} from '../../clock.ts';
 import {StatusError, serviceUnavailable} from '../../errors.ts';
@@ -188,7 +189,8 @@ export class TunnelSession {
     const user = await this.#rooms.authenticate(token);
     if (this.#user && this.#user.name !== user.name) throw new FrameError(`this tunnel is ${this.#user.name}'s`);
     this.#user = user;
-    if (!(await this.#rooms.mayHold(user, node))) throw new NotAllowed(`${user.name} cannot update the status of node ${node}`);
+    if (isAnotherNode(user, node) || !(await this.#rooms.mayHold(user, node)))
+      throw new NotAllowed(`${user.name} cannot update the status of node ${node}`);
   }
 
   #recheckLater(): void {
