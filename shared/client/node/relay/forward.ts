@@ -114,10 +114,28 @@ export class DirectRoad implements UpgradeRoad {
     near.on('close', () => far.destroy());
     far.on('close', () => near.end());
     far.write(`${lines.join('\r\n')}\r\n\r\n`, 'latin1');
-    far.write(head);
-    near.pipe(far);
-    far.pipe(near);
+    let said = Buffer.alloc(0);
+    const hear = (bytes: Buffer): void => {
+      said = Buffer.concat([said, bytes]);
+      if (said.length < statusEnd) return;
+      far.off('data', hear);
+      far.pause();
+      far.unshift(said);
+      far.pipe(near);
+      if (said.toString('latin1', statusEnd - 3, statusEnd) === '101') {
+        far.write(head);
+        near.pipe(far);
+        return;
+      }
+      // To what is still HTTP another request would go unseen.
+      near.once('end', () => far.end());
+      near.resume();
+    };
+    far.on('data', hear);
   }
 }
+
+/** Of `HTTP/1.1 101`. */
+const statusEnd = 12;
 
 const isAddress = (host: string): boolean => /^[\d.]+$|:/.test(host);
