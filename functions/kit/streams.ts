@@ -7,7 +7,7 @@
  *     CLUSTER|k|CONNECTION  x|STREAM  the same stream, where the end of a connection looks for it: data (JSON), ttl
  */
 import type {AttributeValue} from '@aws-sdk/client-dynamodb';
-import type {StreamFrame} from '../../shared/nodes/tunnel/frames.ts';
+import {type StreamFrame, windowBytes} from '../../shared/nodes/tunnel/frames.ts';
 import type {DynamoCalls} from '../../shared/storage/dynamo/calls.ts';
 import {isConditionFailure, numberOf} from './items.ts';
 
@@ -79,9 +79,10 @@ export class Streams {
     else if (frame.action === 'credit') await this.#grant(stream, frame.at);
   }
 
-  /** What has come from `offset` on. Not the newest, maybe: who asks asks again. */
+  /** What has come from `offset` on. Not the newest, maybe, nor all where it is more than there was credit for: who asks asks again. */
   async fetch(stream: string, offset: number): Promise<StreamFrame[]> {
     const frames: StreamFrame[] = [];
+    let size = 0;
     let from: Item | undefined;
     do {
       const {Items = [], LastEvaluatedKey} = await this.#calls.query({
@@ -91,9 +92,12 @@ export class Streams {
         ExpressionAttributeValues: {':pk': this.#key(stream, '').pk, ':from': {S: `d|${padded(offset)}`}},
         ...(from && {ExclusiveStartKey: from}),
       });
-      for (const item of Items) frames.push(frameOf(stream, item));
+      for (const item of Items) {
+        frames.push(frameOf(stream, item));
+        size += item['bytes']?.B?.length ?? 0;
+      }
       from = LastEvaluatedKey;
-    } while (from);
+    } while (from && size <= windowBytes);
     return frames;
   }
 
