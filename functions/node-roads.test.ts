@@ -236,6 +236,7 @@ describe('a traveller', () => {
     ['what has a body', {headers: {...upgrade, 'content-length': '5'}}],
     ['what has pieces of one', {headers: {...upgrade, 'transfer-encoding': 'chunked'}}],
     ['TLS, which it would have to speak itself', {target: '/api/v1/nodes/https:n1:444/proxy/'}],
+    ['a port behind which another request could come', {method: 'GET', target: '/api/v1/nodes/n1:444/proxy/'}],
     ['what is no path', {target: 'http://elsewhere/'}],
     ['a target with a line in it', {target: `${exec}\r\nX: y`}],
     ['a header with a line in it', {headers: {...upgrade, 'x-a': 'b\r\nhost: c'}}],

@@ -3,7 +3,7 @@
  * the upgrade (dial.ts) sends it on.
  */
 import {Duplex} from 'node:stream';
-import {serviceUnavailable} from '../../shared/errors.ts';
+import {badRequest, serviceUnavailable} from '../../shared/errors.ts';
 import type {Destination, NodeRoads} from '../../shared/nodes/roads.ts';
 import {tunnelTo} from './node-road.ts';
 import type {Tunnels} from './tunnels.ts';
@@ -24,6 +24,8 @@ export const headRoads = (tunnels: () => Promise<Tunnels>): NodeRoads => ({
   async dial(node, to, {signal} = {}) {
     const take = signal && waiting.get(signal);
     if (!take) throw serviceUnavailable('this connection carries upgrades only');
+    // A pod may pass over the upgrade and take what comes behind the head for requests of its own, with verbs that nobody was asked about. An agent does not.
+    if (to !== 'agent') throw badRequest('upgrades of proxied pods and services are not carried by this server');
     const {name, connection} = await tunnelTo(await tunnels(), node);
     return new HeadTaker((bytes) => take({node: name, connection, to, bytes}));
   },
