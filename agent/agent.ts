@@ -129,7 +129,11 @@ export async function startAgent(options: AgentOptions): Promise<Agent> {
       reach: async (service) => podApi?.service(service) ?? service,
     });
   const status: StatusSink = client
-    ? new StatusWriter({client, clock, onError: (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`)})
+    ? new StatusWriter({
+        ...{client, clock},
+        before: (uid) => recorder.warned(uid),
+        onError: (pod, error) => log.debug(`status of ${pod.metadata.name}: ${error.message}`),
+      })
     : noStatus;
   const probes = new ProbeCounts();
   const prober = new Prober(runtime, {

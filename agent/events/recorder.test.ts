@@ -73,6 +73,19 @@ describe('events', () => {
     await passTime(clock, () => made() === 2);
   });
 
+  test('of what went wrong wait for nothing, and take along what came before', async () => {
+    recorder = new ApiRecorder({
+      ...{client, clock, component: 'nodeagent', host: 'n', perSecond: 5, burst: 10},
+      onError: (error) => void errors.push(error.message),
+      isBusy: () => true,
+    });
+    for (const reason of ['Pulled', 'Failed']) recorder.event(about('a'), reason === 'Failed' ? 'Warning' : 'Normal', reason, 'x');
+    await recorder.warned('uid-a');
+    expect(events().map(({reason}) => reason)).toContain('Failed');
+    expect(recorder.warned('uid-a')).toBeUndefined();
+    await passTime(clock, () => events().length === 2);
+  });
+
   test('go at the rate that was set: the burst at once, then so many a second', async () => {
     for (let pod = 0; pod < 30; pod++) recorder.event(about(`p${pod}`), 'Normal', 'Started', 'x');
     clock.advance(150);

@@ -21,6 +21,8 @@ export interface InvolvedObject {
 
 export interface Recorder {
   event(about: InvolvedObject, type: 'Normal' | 'Warning', reason: string, message: string): void;
+  /** Resolves when the API has been told what went wrong with this one, or after a moment; undefined where there is nothing to tell. */
+  warned(uid: string): Promise<void> | undefined;
 }
 
 interface Known {
@@ -35,6 +37,8 @@ const headStartMs = 25;
 /** While pods wait to be started their events can wait too: so long, looked at so often. */
 const longestHoldMs = 5_000;
 const holdLookMs = 100;
+/** What a status waits for the events that explain it. */
+const warningMs = 200;
 const maxQueued = 250;
 const laneCount = 4;
 const maxKnown = 4096;
@@ -69,6 +73,8 @@ export class ApiRecorder implements Recorder {
   readonly #buckets = new Map<string, TokenBucket>();
   /** The same event is in the same lane, so that its count is not written before it is. */
   readonly #lanes: Lane[] = Array.from({length: laneCount}, () => ({queue: [], running: false}));
+  /** What went wrong and is on its way, by whom it is about. */
+  readonly #warnings = new Map<string, Warnings>();
   #serial = 0;
 
   constructor(options: RecorderOptions) {
@@ -82,10 +88,43 @@ export class ApiRecorder implements Recorder {
     const lane = this.#lanes[laneOf(keyOf(draft))]!;
     if (lane.queue.length >= maxQueued) return;
     lane.queue.push(draft);
-    if (lane.running) return;
-    lane.running = true;
-    // What it tells of goes on first.
-    this.#options.clock.after(headStartMs, () => void this.#drain(lane));
+    if (type === 'Warning') this.#underWay(about.uid).count += 1;
+    if (!lane.running) {
+      lane.running = true;
+      // What it tells of goes on first.
+      lane.unstarted = this.#options.clock.after(headStartMs, () => this.#start(lane));
+    }
+    // That something went wrong must not come behind what it led to, nor before what led to it.
+    if (type === 'Warning') for (const each of this.#lanes.filter(({unstarted}) => unstarted).sort(byFirst)) this.#start(each);
+  }
+
+  warned(uid: string): Promise<void> | undefined {
+    const warnings = this.#warnings.get(uid);
+    if (!warnings) return undefined;
+    return new Promise((resolve) => {
+      warnings.waiting.push(resolve);
+      this.#options.clock.after(warningMs, resolve);
+    });
+  }
+
+  #underWay(uid = ''): Warnings {
+    const warnings = this.#warnings.get(uid) ?? {count: 0, waiting: []};
+    this.#warnings.set(uid, warnings);
+    return warnings;
+  }
+
+  #arrived(uid = ''): void {
+    const warnings = this.#warnings.get(uid)!;
+    warnings.count -= 1;
+    if (warnings.count > 0) return;
+    this.#warnings.delete(uid);
+    for (const resolve of warnings.waiting) resolve();
+  }
+
+  #start(lane: Lane): void {
+    lane.unstarted?.();
+    delete lane.unstarted;
+    void this.#drain(lane);
   }
 
   #bucketOf(about: InvolvedObject): TokenBucket {
@@ -101,20 +140,22 @@ export class ApiRecorder implements Recorder {
 
   async #drain(lane: Lane): Promise<void> {
     for (let draft = lane.queue.shift(); draft; draft = lane.queue.shift()) {
-      await this.#quiet(draft);
+      await this.#quiet(lane, draft);
       await this.#bucket.take();
       try {
         await this.#write(draft);
       } catch (error) {
         this.#options.onError(error as Error);
       }
+      if (draft.type === 'Warning') this.#arrived(draft.about.uid);
     }
     lane.running = false;
   }
 
-  async #quiet({at}: Draft): Promise<void> {
+  async #quiet({queue}: Lane, draft: Draft): Promise<void> {
     const {isBusy, clock} = this.#options;
-    while (isBusy?.() && ageMs(at, clock.now()) < longestHoldMs) await new Promise<void>((resolve) => clock.after(holdLookMs, resolve));
+    const canWait = (): boolean => ![draft, ...queue].some(({type}) => type === 'Warning') && ageMs(draft.at, clock.now()) < longestHoldMs;
+    while (isBusy?.() && canWait()) await new Promise<void>((resolve) => clock.after(holdLookMs, resolve));
   }
 
   async #write(draft: Draft): Promise<void> {
@@ -164,7 +205,16 @@ export class ApiRecorder implements Recorder {
 interface Lane {
   queue: Draft[];
   running: boolean;
+  /** Takes back its start, while that is yet to come. */
+  unstarted?: () => void;
 }
+
+interface Warnings {
+  count: number;
+  waiting: (() => void)[];
+}
+
+const byFirst = (one: Lane, other: Lane): number => one.queue[0]!.at - other.queue[0]!.at;
 
 const keyOf = ({about, type, reason, message}: Draft): string =>
   JSON.stringify([about.kind, about.namespace, about.name, about.uid, about.fieldPath, type, reason, message]);
@@ -175,4 +225,4 @@ function laneOf(key: string): number {
   return Math.abs(sum) % laneCount;
 }
 
-export const silentRecorder: Recorder = {event() {}};
+export const silentRecorder: Recorder = {event() {}, warned: () => undefined};

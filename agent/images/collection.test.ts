@@ -57,7 +57,10 @@ describe('the collector', () => {
     const made = new ImageCollector({
       ...{runtime, clock, policy, node: 'n'},
       log: {error: () => {}, warn: () => {}, info: () => {}, debug: () => {}},
-      recorder: {event: (about, type, reason, message) => void events.push(`${about.kind} ${type} ${reason} ${message}`)},
+      recorder: {
+        event: (about, type, reason, message) => void events.push(`${about.kind} ${type} ${reason} ${message}`),
+        warned: () => undefined,
+      },
       wanted: () => ['wanted:1'],
       disk: async () => ({totalBytes: 2 ** 40, availableBytes}),
       removed: () => {

@@ -100,7 +100,10 @@ export async function fakeNode(runtime: FakeRuntime, more: Partial<PodContext> =
   const events: string[] = [];
   const statuses = new Map<string, PodStatus[]>();
   const deleted: string[] = [];
-  const recorder: Recorder = {event: (_, type, reason, message) => void events.push(`${type} ${reason} ${message}`)};
+  const recorder: Recorder = {
+    event: (_, type, reason, message) => void events.push(`${type} ${reason} ${message}`),
+    warned: () => undefined,
+  };
   const status: StatusSink = {
     write: (pod, next) => void statuses.set(pod.metadata.uid, [...(statuses.get(pod.metadata.uid) ?? []), next]),
     settled: async () => {},

@@ -30,6 +30,8 @@ interface Entry {
 export interface StatusWriterOptions {
   client: Pick<ApiClient, 'request'>;
   clock: Clock;
+  /** Who sees that a pod has failed looks for why: what tells it goes first. */
+  before?(uid: string): Promise<void> | undefined;
   onError(pod: Pod, error: Error): void;
 }
 
@@ -84,8 +86,9 @@ export class StatusWriter implements StatusSink {
   }
 
   async #work(entry: Entry): Promise<void> {
-    const {client, clock, onError} = this.#options;
+    const {before, client, clock, onError} = this.#options;
     while (entry.dirty) {
+      await before?.(entry.pod.metadata.uid);
       const {pod, status} = entry;
       const {name, namespace, uid} = pod.metadata;
       const patch = patchOf(entry.confirmed, status);
