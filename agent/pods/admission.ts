@@ -1,6 +1,7 @@
 /** Whether the node can take a pod at all. A scheduler should have asked before; what it overlooked is Failed here, not left pending. Pure. */
 import {compareQuantity, parseQuantity, subtractQuantity} from '../../shared/schema/quantity.ts';
-import type {NodeSelectorTerm, Pod, Resources} from './pod.ts';
+import {matchesTerms} from '../../shared/selector/node-selector.ts';
+import type {Pod, Resources} from './pod.ts';
 import {podRequests, sum} from './resources.ts';
 
 export interface NodeView {
@@ -81,30 +82,7 @@ const inUnits = (name: string, text: string): bigint => (parseQuantity(text)?.na
 function matchesNode({spec}: Pod, node: NodeView): boolean {
   for (const [key, value] of Object.entries(spec.nodeSelector ?? {})) if (node.labels[key] !== value) return false;
   const terms = spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms;
-  return !terms || terms.some((term) => matchesTerm(term, node));
-}
-
-function matchesTerm({matchExpressions = [], matchFields = []}: NodeSelectorTerm, {labels, name}: NodeView): boolean {
-  if (matchExpressions.length + matchFields.length === 0) return false;
-  return matchExpressions.every((rule) => matchesRule(rule, labels[rule.key])) && matchFields.every((rule) => matchesRule(rule, name));
-}
-
-function matchesRule({operator, values = []}: {operator: string; values?: string[]}, value: string | undefined): boolean {
-  switch (operator) {
-    case 'In':
-      return value !== undefined && values.includes(value);
-    case 'NotIn':
-      return value === undefined || !values.includes(value);
-    case 'Exists':
-      return value !== undefined;
-    case 'DoesNotExist':
-      return value === undefined;
-    case 'Gt':
-      return Number(value) > Number(values[0]);
-    case 'Lt':
-      return Number(value) < Number(values[0]);
-  }
-  return false;
+  return !terms || matchesTerms(terms, node);
 }
 
 interface HostPort {

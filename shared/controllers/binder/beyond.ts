@@ -4,7 +4,7 @@
  */
 import type {ObjectCache, ObjectCaches} from '../../changes/object-cache.ts';
 import type {KubeObject} from '../../object.ts';
-import type {Term} from './node-selector.ts';
+import type {Term} from '../../selector/node-selector.ts';
 
 const leaveItTo = 'is beyond the built-in binder: run kube-scheduler, or bind the pod yourself';
 

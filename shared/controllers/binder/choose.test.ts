@@ -1,7 +1,7 @@
 import {describe, expect, test} from 'vitest';
 import type {KubeObject} from '../../object.ts';
+import {matchesTerms, type Requirement} from '../../selector/node-selector.ts';
 import {refusalsOf} from './choose.ts';
-import {matchesTerms, type Requirement} from './node-selector.ts';
 import {podRequests} from './requests.ts';
 import {Rooms} from './room.ts';
 import {demandOf, nodeView, placementOf} from './subjects.ts';

@@ -1,5 +1,5 @@
 /** Which node a pod gets, or in the reference scheduler's words why none will do. Pure. */
-import {matchesTerm, matchesTerms} from './node-selector.ts';
+import {matchesTerm, matchesTerms} from '../../selector/node-selector.ts';
 import {collide, type Taken} from './room.ts';
 import type {Demand, NodeView} from './subjects.ts';
 import {keepsAway, tolerates, unschedulableTaint} from './taints.ts';

@@ -1,7 +1,7 @@
 /** What the binder keeps of pods and nodes: ten thousand whole pods would be most of the process. Pure. */
 import type {Projection} from '../../changes/object-cache.ts';
 import type {KubeObject} from '../../object.ts';
-import {namedNodes, type Term} from './node-selector.ts';
+import {namedNodes, type Term} from '../../selector/node-selector.ts';
 import {type Amounts, amountsOf, podRequests} from './requests.ts';
 import {type Taint, type Toleration, taintsByCondition} from './taints.ts';
 
