@@ -1,5 +1,6 @@
 /** Which headers of a request go on to what it is proxied to, and which of an answer come back. Pure. */
 import {bearerProtocolPrefix} from '../../auth/bearer.ts';
+import {hopByHop} from '../../http/hop-by-hop.ts';
 import type {ApiRequest, ApiResponse} from '../../http/messages.ts';
 
 type Headers = Record<string, string | readonly string[] | undefined>;
@@ -7,18 +8,6 @@ type Headers = Record<string, string | readonly string[] | undefined>;
 export const asksForUpgrade = (headers: ApiRequest['headers']): boolean =>
   (headers['connection'] ?? '').toLowerCase().includes('upgrade') && headers['upgrade'] !== undefined;
 
-/** Between two hops only. */
-const hopByHop = new Set([
-  'connection',
-  'proxy-connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 /** Who asked has been settled here, and is not the backend's business. */
 const ours = /^(authorization|impersonate-.*|:.*)$/;
 /** The body has been read, and is sent as what it is. */

@@ -4,20 +4,9 @@ import {connect as connectPlain, type Socket} from 'node:net';
 import {pipeline} from 'node:stream';
 import {connect as connectTls} from 'node:tls';
 import {badRequest, failure, type StatusError, serviceUnavailable} from '../../../errors.ts';
+import {hopByHop} from '../../../http/hop-by-hop.ts';
 import type {Credentials} from '../credentials.ts';
 import {type HttpConnection, tlsOptions} from '../http-connection.ts';
-
-/** What belongs to one connection and not to the message. */
-const hopByHop = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authenticate',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-]);
 
 export function sendStatus(response: ServerResponse, {status, headers}: StatusError): void {
   if (response.headersSent) {
