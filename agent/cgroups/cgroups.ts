@@ -68,7 +68,7 @@ export async function openCgroups(options: CgroupOptions, warn: (text: string) =
   }
 }
 
-const noCgroups: Cgroups = {
+export const noCgroups: Cgroups = {
   prepare: async () => '',
   resize: (_before, _after, work) => work(),
   remove: async () => {},

@@ -1,5 +1,6 @@
 /** A pod as the agent reads it: the fields that it acts on. What came through the API has been defaulted and validated there. */
 import type {ObjectMeta} from '../../shared/object.ts';
+import type {Term} from '../../shared/selector/node-selector.ts';
 
 export interface Pod {
   kind: string;
@@ -38,15 +39,10 @@ export interface PodSpec {
   priorityClassName?: string;
   tolerations?: {key?: string; operator?: string; value?: string; effect?: string}[];
   nodeSelector?: Record<string, string>;
-  affinity?: {nodeAffinity?: {requiredDuringSchedulingIgnoredDuringExecution?: {nodeSelectorTerms: NodeSelectorTerm[]}}};
+  affinity?: {nodeAffinity?: {requiredDuringSchedulingIgnoredDuringExecution?: {nodeSelectorTerms: Term[]}}};
   readinessGates?: {conditionType: string}[];
   overhead?: Resources;
   resources?: ResourceRequirements;
-}
-
-export interface NodeSelectorTerm {
-  matchExpressions?: {key: string; operator: string; values?: string[]}[];
-  matchFields?: {key: string; operator: string; values?: string[]}[];
 }
 
 export type Resources = Record<string, string>;
@@ -288,3 +284,16 @@ export const isStatic = ({metadata}: Pod): boolean => {
   return source !== undefined && source !== 'api';
 };
 export const isMirror = ({metadata}: {metadata: ObjectMeta}): boolean => metadata.annotations?.[annotation.mirror] !== undefined;
+
+/** The pod with other containers in the places of those that it declares; ephemeral ones stay. */
+export function withContainers(pod: Pod, replace: (container: Container) => Container): Pod {
+  const {spec} = pod;
+  return {
+    ...pod,
+    spec: {
+      ...spec,
+      containers: spec.containers.map(replace),
+      ...(spec.initContainers && {initContainers: spec.initContainers.map(replace)}),
+    },
+  };
+}

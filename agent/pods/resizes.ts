@@ -7,7 +7,7 @@ import {secondsOf} from '../status/pod-status.ts';
 import type {Ends} from './ends.ts';
 import {label} from './names.ts';
 import {type Instance, isRunning} from './plan.ts';
-import type {Condition, Container, Pod, ResourceRequirements} from './pod.ts';
+import {type Condition, type Container, type Pod, type ResourceRequirements, withContainers} from './pod.ts';
 import {bytesOf, linuxResources} from './resources.ts';
 import {compare, isSameSize, resizable, resizableContainers, Sizes} from './sizes.ts';
 import type {Starts} from './starts.ts';
@@ -215,19 +215,10 @@ function shrinksLimit(from: ResourceRequirements, to: ResourceRequirements): boo
 
 /** The pod as it was before these changes. */
 function withSizes(pod: Pod, changes: readonly Change[]): Pod {
-  const replace = (container: Container): Container => {
+  return withContainers(pod, (container) => {
     const change = changes.find((entry) => entry.container === container);
     return change ? {...container, resources: change.from} : container;
-  };
-  const {spec} = pod;
-  return {
-    ...pod,
-    spec: {
-      ...spec,
-      containers: spec.containers.map(replace),
-      ...(spec.initContainers && {initContainers: spec.initContainers.map(replace)}),
-    },
-  };
+  });
 }
 
 /** As events tell it: every container's resources, and which generation of the pod asked for them. */

@@ -7,7 +7,7 @@ import {readFile, rename, writeFile} from 'node:fs/promises';
 import {join} from 'node:path';
 import {compareQuantity} from '../../shared/schema/quantity.ts';
 import type {Instance} from './plan.ts';
-import {type Container, isSidecar, type Pod, type ResourceRequirements} from './pod.ts';
+import {type Container, isSidecar, type Pod, type ResourceRequirements, withContainers} from './pod.ts';
 
 /** The others cannot be changed in place. */
 export const resizable = ['cpu', 'memory'] as const;
@@ -60,23 +60,13 @@ export class Sizes {
 
   /** The pod with what it has been given in place of what it asks for. */
   applyTo(pod: Pod, newest: (name: string) => Instance | undefined): Pod {
-    const {spec} = pod;
     const given = (container: Container): ResourceRequirements | undefined =>
       this.#allocated.get(container.name) ?? newest(container.name)?.notes.resources;
     const changed = resizableContainers(pod).filter(
       (container) => !isSameSize(given(container) ?? container.resources, container.resources),
     );
     if (changed.length === 0) return pod;
-    const replace = (container: Container): Container =>
-      changed.includes(container) ? {...container, resources: given(container)!} : container;
-    return {
-      ...pod,
-      spec: {
-        ...spec,
-        containers: spec.containers.map(replace),
-        ...(spec.initContainers && {initContainers: spec.initContainers.map(replace)}),
-      },
-    };
+    return withContainers(pod, (container) => (changed.includes(container) ? {...container, resources: given(container)!} : container));
   }
 }
 

@@ -1,8 +1,10 @@
 /** Pods, instances and a whole node of fakes, for tests. */
+
 import {mkdtemp} from 'node:fs/promises';
 import {tmpdir} from 'node:os';
 import {join} from 'node:path';
 import {systemClock} from '../../shared/clock.ts';
+import {noCgroups} from '../cgroups/cgroups.ts';
 import type {Recorder} from '../events/recorder.ts';
 import {Puller} from '../images/puller.ts';
 import {Prober} from '../probes/prober.ts';
@@ -120,15 +122,7 @@ export async function fakeNode(runtime: FakeRuntime, more: Partial<PodContext> =
     ...{runtime, runtimeName: () => 'fake', clock, prober, recorder, status},
     puller: new Puller({runtime, clock, serialize: true}),
     volumes: new Volumes({root: join(root, 'pods'), memory: join(root, 'memory'), mounter, canMount: false}),
-    cgroups: {
-      prepare: async () => '',
-      resize: (_before, _after, work) => work(),
-      remove: async () => {},
-      clear: async () => {},
-      balance: async () => {},
-      present: async () => [],
-      where: () => undefined,
-    },
+    cgroups: noCgroups,
     references: {configMap: async () => undefined, secret: async () => undefined, follow: silent, unfollow: silent},
     token: async () => 'token',
     serviceVariables: async () => new Map(),
